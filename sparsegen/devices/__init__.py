@@ -1,0 +1,89 @@
+"""Devices, one family per file: build an export, run it, count instructions, measure flash and RAM."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sparsegen.errors import DataError, OptionError, ToolError
+from sparsegen.targets import Export
+
+MEASURED_ROWS = 64
+"""Rows that instructions and stack are measured over; more rows are thinned evenly, so a measurement stays quick."""
+
+
+@dataclass(frozen=True)
+class Outputs:
+    """What a device computed for each row."""
+
+    scores: NDArray[np.float32]
+    """(n, n_outputs)"""
+    labels: NDArray[np.int32]
+    """(n,) class indices"""
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """The cost of one prediction on a device; ``None`` where the device cannot tell."""
+
+    flash: int | None
+    """Bytes of code and constants linked for a prediction (unused sections dropped)."""
+    ram: int | None
+    """Bytes of static data plus the deepest stack of a prediction."""
+    instructions: float | None
+    """Mean instructions per prediction."""
+    latency_us: float | None
+    """Median microseconds per prediction, where the device runs in real time."""
+
+
+class Device(ABC):
+    """Something an export can be built for and run on."""
+
+    name: str
+    description: str
+    runs: str
+    """The kind of export it runs: ``c`` or ``onnx``."""
+
+    @abstractmethod
+    def missing(self) -> str | None:
+        """Return what to install, as a sentence, or ``None`` where the device can run here."""
+
+    @abstractmethod
+    def run(self, export: Export, X: NDArray[np.float32]) -> Outputs:
+        """Build ``export``, run every row of ``X`` and return what came out."""
+
+    @abstractmethod
+    def measure(self, export: Export, X: NDArray[np.float32]) -> Measurement:
+        """Build ``export`` and return the cost of a prediction over the rows of ``X``."""
+
+    def require(self) -> None:
+        """Raise an error that says what to install where the device cannot run here."""
+        reason = self.missing()
+        if reason is not None:
+            raise ToolError(f"device {self.name} cannot run here: {reason}")
+
+    def accept(self, export: Export, X: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Return the rows as contiguous float32 once the device, the export and the rows are known to fit together."""
+        if export.runs_as != self.runs:
+            raise OptionError(
+                f"device {self.name} runs {self.runs} exports, but target {export.target} makes {export.runs_as}; "
+                f"choose a device that runs {export.runs_as}"
+            )
+        self.require()
+        rows = np.ascontiguousarray(X, dtype=np.float32)
+        if rows.ndim != 2 or rows.shape[1] != export.n_features or len(rows) == 0:
+            raise DataError(
+                f"{export.name} takes rows of {export.n_features} features, got an array of shape {rows.shape}; "
+                "pass at least one row with every feature"
+            )
+        return rows
+
+
+def thin(rows: NDArray[np.float32], most: int = MEASURED_ROWS) -> NDArray[np.float32]:
+    """Return at most ``most`` of the rows, evenly spaced and the same ones every time."""
+    if len(rows) <= most:
+        return rows
+    return rows[np.linspace(0, len(rows) - 1, most).astype(np.intp)]

@@ -1,0 +1,70 @@
+"""Emulated devices: zig's clang builds the image, unicorn runs it. Everything comes from PyPI."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sparsegen.devices import Device, Measurement, Outputs, thin
+from sparsegen.devices._emulator import Core, Machine
+from sparsegen.devices._image import Image, build_image
+from sparsegen.devices._toolchain import DEVICES_EXTRA, absent
+from sparsegen.targets import Export
+
+PACKAGES = ("ziglang", "unicorn", "elftools")
+
+
+class EmulatedDevice(Device):
+    """A microcontroller in the emulator: exact instruction counts, flash and RAM, but no seconds.
+
+    Flash is the image with only ``NAME_predict`` and what it reaches, soft-float helpers included; RAM is its static
+    data plus the deepest stack seen over the measured rows.
+    """
+
+    runs = "c"
+
+    def __init__(self, name: str, description: str, target: str, cpu: str, core: Core) -> None:
+        self.name = name
+        self.description = description
+        self.core = core
+        self.compiler_flags = ("-target", target, f"-mcpu={cpu}")
+
+    def missing(self) -> str | None:
+        """Return what to install, as a sentence, or ``None`` where the device can run here."""
+        packages = absent(PACKAGES)
+        if not packages:
+            return None
+        return f"{', '.join(packages)} not found; install the emulators with: {DEVICES_EXTRA}"
+
+    def run(self, export: Export, X: NDArray[np.float32]) -> Outputs:
+        """Return the scores and class indices the emulated processor computes for every row."""
+        rows = self.accept(export, X)
+        scores, predict = f"{export.name}_scores", f"{export.name}_predict"
+        machine = self._boot(export, build_image(export, self.compiler_flags, (predict, scores)))
+        out = Outputs(np.empty((len(rows), export.n_outputs), dtype=np.float32), np.empty(len(rows), dtype=np.int32))
+        for i, row in enumerate(rows):
+            machine.write_row(row)
+            out.scores[i] = machine.scores(scores)
+            out.labels[i] = machine.predict(predict)
+        return out
+
+    def measure(self, export: Export, X: NDArray[np.float32]) -> Measurement:
+        """Return flash, RAM and mean instructions of a prediction over (at most 64 of) the rows."""
+        rows = thin(self.accept(export, X))
+        predict = f"{export.name}_predict"
+        image = build_image(export, self.compiler_flags, (predict,))
+        machine = self._boot(export, image)
+        machine.count_instructions()
+        machine.paint_stack()
+        for row in rows:
+            machine.write_row(row)
+            machine.predict(predict)
+        return Measurement(
+            flash=image.flash,
+            ram=image.static_ram + machine.stack_used(),
+            instructions=machine.instructions / len(rows),
+            latency_us=None,
+        )
+
+    def _boot(self, export: Export, image: Image) -> Machine:
+        return Machine(self.core, image, export.n_features, export.n_outputs)

@@ -1,0 +1,170 @@
+"""An emulated microcontroller: calls functions of an image, counts instructions, measures the stack."""
+
+from __future__ import annotations
+
+import importlib
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sparsegen.devices._image import FLASH, RAM, Image, Segment
+from sparsegen.errors import ToolError
+
+STACK = 0x3000_0000
+STACK_BYTES = 0x10_0000
+INPUT = 0x6000_0000
+OUTPUT = 0x7000_0000
+EXIT = 0x1F00_0000
+REGION = 0x1000_0000
+PAGE = 0x1000
+PAINT = 0xA5
+CALL_SECONDS = 120.0
+"""The longest one call may take before it counts as runaway."""
+
+
+@dataclass(frozen=True)
+class Registers:
+    """The unicorn numbers of the registers a C call goes through."""
+
+    stack: int
+    link: int
+    """Holds the address to return to when a function is entered."""
+    counter: int
+    arguments: tuple[int, int]
+    result: int
+
+
+class Core(ABC):
+    """What the emulator must know about a processor."""
+
+    entry_bit: int
+    """Set in the address of a function to select its instruction set (1 for Thumb)."""
+
+    @abstractmethod
+    def start(self) -> Any:
+        """Return a fresh unicorn engine of this processor."""
+
+    @abstractmethod
+    def registers(self) -> Registers:
+        """Return the registers of the processor's calling convention."""
+
+    @abstractmethod
+    def instruction_bytes(self, half_word: int) -> int:
+        """Return the length of the instruction that begins with ``half_word``."""
+
+
+def unicorn(module: str = "") -> Any:
+    """Return the emulator's package or one of its modules, imported only once a device runs."""
+    return importlib.import_module(f"unicorn{module}")
+
+
+class Machine:
+    """One image loaded into one emulated processor.
+
+    The row and the scores end exactly where their mapped pages end, so a function that reads or writes past either is
+    stopped instead of computing with whatever lies there.
+    """
+
+    def __init__(
+        self, core: Core, image: Image, n_features: int, n_outputs: int, *, seconds: float = CALL_SECONDS
+    ) -> None:
+        self._core = core
+        self._registers = core.registers()
+        self._image = image
+        self._seconds = seconds
+        self._n_outputs = n_outputs
+        self._uc = core.start()
+        self._block_lengths: dict[tuple[int, int], int] = {}
+        self.instructions = 0
+        read, write, execute = (getattr(unicorn(), f"UC_PROT_{right}") for right in ("READ", "WRITE", "EXEC"))
+        for base, rights in ((FLASH, read | execute), (RAM, read | write)):
+            self._load([part for part in image.segments if base <= part.address < base + REGION], base, rights)
+        self._uc.mem_map(EXIT, PAGE, read | execute)
+        self._uc.mem_map(STACK, STACK_BYTES, read | write)
+        self._row = self._map_to_the_end(INPUT, 4 * n_features, read)
+        self._scores = self._map_to_the_end(OUTPUT, 4 * n_outputs, read | write)
+
+    def _load(self, segments: Sequence[Segment], base: int, rights: int) -> None:
+        end = max((part.address + part.size for part in segments), default=base)
+        self._uc.mem_map(base, pages(end - base), rights)
+        for part in segments:
+            self._uc.mem_write(part.address, part.content)
+
+    def _map_to_the_end(self, base: int, size: int, rights: int) -> int:
+        self._uc.mem_map(base, pages(size), rights)
+        return base + pages(size) - size
+
+    def write_row(self, row: NDArray[np.float32]) -> None:
+        """Put one row where the next call reads it."""
+        self._uc.mem_write(self._row, row.tobytes())
+
+    def scores(self, function: str) -> NDArray[np.float32]:
+        """Return what ``function(row, scores)`` writes."""
+        self._call(function, (self._row, self._scores))
+        return np.frombuffer(bytes(self._uc.mem_read(self._scores, 4 * self._n_outputs)), dtype="<f4")
+
+    def predict(self, function: str) -> int:
+        """Return the result of ``function(row)``."""
+        return self._call(function, (self._row,))
+
+    def count_instructions(self) -> None:
+        """Add the instructions of every later call to ``instructions``.
+
+        Blocks are counted and each block's length is decoded once: much faster than a hook on every instruction. An
+        instruction that a Thumb IT skips is counted: the processor issues it, and it takes a cycle there too.
+        """
+        lengths = self._block_lengths
+
+        def entered(uc: Any, address: int, size: int, _: Any) -> None:
+            length = lengths.get((address, size))
+            if length is None:
+                length = lengths[address, size] = self._decode(bytes(uc.mem_read(address, size)))
+            self.instructions += length
+
+        self._uc.hook_add(unicorn().UC_HOOK_BLOCK, entered)
+
+    def _decode(self, code: bytes) -> int:
+        count = at = 0
+        while at < len(code):
+            at += self._core.instruction_bytes(int.from_bytes(code[at : at + 2], "little"))
+            count += 1
+        return count
+
+    def paint_stack(self) -> None:
+        """Fill the stack with a pattern, for ``stack_used`` to look for later."""
+        self._uc.mem_write(STACK, bytes([PAINT]) * STACK_BYTES)
+
+    def stack_used(self) -> int:
+        """Return the bytes between the top of the stack and the deepest byte written since it was painted."""
+        stack = np.frombuffer(bytes(self._uc.mem_read(STACK, STACK_BYTES)), dtype=np.uint8)
+        written = np.flatnonzero(stack != PAINT)
+        return STACK_BYTES - int(written[0]) if len(written) else 0
+
+    def _call(self, function: str, arguments: Sequence[int]) -> int:
+        uc, registers, entry_bit = self._uc, self._registers, self._core.entry_bit
+        uc.reg_write(registers.stack, STACK + STACK_BYTES)
+        uc.reg_write(registers.link, EXIT | entry_bit)
+        for register, value in zip(registers.arguments, arguments, strict=False):
+            uc.reg_write(register, value)
+        begin = self._image.symbols[function] | entry_bit
+        try:
+            uc.emu_start(begin, EXIT, timeout=int(self._seconds * 1e6))
+        except unicorn().UcError as error:
+            where = uc.reg_read(registers.counter)
+            raise ToolError(
+                f"{function} crashed in the emulator at {where:#010x}: {error}; the generated code reads or writes "
+                "outside its arrays, or uses an instruction the processor does not have"
+            ) from error
+        if uc.reg_read(registers.counter) & ~1 != EXIT:
+            raise ToolError(f"{function} did not return within {self._seconds:g} s of emulation; try a smaller model")
+        result: int = uc.reg_read(registers.result)
+        return result - (1 << 32) if result >> 31 else result
+
+
+def pages(size: int) -> int:
+    """Return ``size`` rounded up to whole pages, at least one."""
+    return max(1, -(-size // PAGE)) * PAGE

@@ -1,0 +1,111 @@
+"""The C program that runs a model on the host: rows from a file, results to a file, or a latency on standard output.
+
+It sees the model through ``-D`` definitions (MODEL_HEADER, MODEL_SCORES, MODEL_PREDICT, N_FEATURES, N_OUTPUTS), so it
+is fixed text, and it is C99 and C++ at once, so it can be compiled as whatever the model is compiled as.
+"""
+
+from __future__ import annotations
+
+from pathlib import PurePosixPath
+
+from sparsegen.targets import Export
+
+# Rows and scores live in allocations of exactly their size: a sanitizer sees any access beyond them.
+SOURCE = r"""
+#ifndef _POSIX_C_SOURCE
+#define _POSIX_C_SOURCE 199309L
+#endif
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include MODEL_HEADER
+
+static volatile int sink;
+
+static void *allocate(size_t bytes)
+{
+    void *memory = malloc(bytes);
+    if (memory == NULL) { fputs("out of memory\n", stderr); exit(3); }
+    return memory;
+}
+
+static FILE *open_file(const char *path, const char *mode)
+{
+    FILE *file = fopen(path, mode);
+    if (file == NULL) { perror(path); exit(3); }
+    return file;
+}
+
+/* For every row: N_OUTPUTS float32 scores, then the int32 label. */
+static int run(const char *rows_path, const char *out_path)
+{
+    float *row = (float *)allocate(N_FEATURES * sizeof(float));
+    float *scores = (float *)allocate(N_OUTPUTS * sizeof(float));
+    FILE *rows = open_file(rows_path, "rb");
+    FILE *out = open_file(out_path, "wb");
+    while (fread(row, sizeof(float), N_FEATURES, rows) == N_FEATURES) {
+        int32_t label;
+        MODEL_SCORES(row, scores);
+        label = (int32_t)MODEL_PREDICT(row);
+        fwrite(scores, sizeof(float), N_OUTPUTS, out);
+        fwrite(&label, sizeof(label), 1, out);
+    }
+    fclose(rows);
+    free(row);
+    free(scores);
+    return fclose(out) == 0 ? 0 : 3;
+}
+
+static double now_us(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec * 1e6 + (double)t.tv_nsec * 1e-3;
+}
+
+static double batch_us(const float *rows, long n, long *next, long calls)
+{
+    double start = now_us();
+    long i;
+    for (i = 0; i < calls; i++) {
+        sink = MODEL_PREDICT(rows + *next * N_FEATURES);
+        *next = *next + 1 < n ? *next + 1 : 0;
+    }
+    return now_us() - start;
+}
+
+/* Microseconds per prediction, one line per batch; batches grow until the clock can resolve them. */
+static int measure(const char *rows_path, long n, long repeats, double shortest_us)
+{
+    float *rows = (float *)allocate((size_t)n * N_FEATURES * sizeof(float));
+    FILE *file = open_file(rows_path, "rb");
+    long calls = 1, next = 0, i;
+    if (fread(rows, sizeof(float) * N_FEATURES, (size_t)n, file) != (size_t)n) { return 3; }
+    fclose(file);
+    while (batch_us(rows, n, &next, calls) < shortest_us && calls < 1L << 24) { calls *= 2; }
+    for (i = 0; i < repeats; i++) { printf("%.9g\n", batch_us(rows, n, &next, calls) / (double)calls); }
+    free(rows);
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc == 3) { return run(argv[1], argv[2]); }
+    if (argc == 4) { return measure(argv[1], atol(argv[2]), atol(argv[3]), 50.0); }
+    return 2;
+}
+"""
+
+
+def definitions(export: Export) -> list[str]:
+    """Return the compiler flags that tell the program which model it runs."""
+    names = (f"{export.name}.h", f"{export.name}.hpp")
+    header = next((path for path in export.files if PurePosixPath(path).name in names), names[0])
+    return [
+        f'-DMODEL_HEADER="{header}"',
+        f"-DMODEL_SCORES={export.name}_scores",
+        f"-DMODEL_PREDICT={export.name}_predict",
+        f"-DN_FEATURES={export.n_features}",
+        f"-DN_OUTPUTS={export.n_outputs}",
+    ]

@@ -1,0 +1,39 @@
+"""RISC-V microcontrollers without a floating-point unit (RV32IMC, such as the ESP32-C3) in the emulator."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sparsegen.devices._emulated import EmulatedDevice
+from sparsegen.devices._emulator import Core, Registers, unicorn
+from sparsegen.registry import DEVICES
+
+
+class Rv32(Core):
+    """The 32-bit RISC-V processor of unicorn."""
+
+    entry_bit = 0
+
+    def start(self) -> Any:
+        """Return a fresh unicorn engine of this processor."""
+        return unicorn().Uc(unicorn().UC_ARCH_RISCV, unicorn().UC_MODE_RISCV32)
+
+    def registers(self) -> Registers:
+        """Return the registers of the RISC-V calling convention."""
+        numbers = unicorn(".riscv_const")
+        return Registers(
+            stack=numbers.UC_RISCV_REG_SP,
+            link=numbers.UC_RISCV_REG_RA,
+            counter=numbers.UC_RISCV_REG_PC,
+            arguments=(numbers.UC_RISCV_REG_A0, numbers.UC_RISCV_REG_A1),
+            result=numbers.UC_RISCV_REG_A0,
+        )
+
+    def instruction_bytes(self, half_word: int) -> int:
+        """Return 4 where the two lowest bits are 11 (RISC-V manual, base instruction-length encoding), else 2."""
+        return 4 if half_word & 0b11 == 0b11 else 2
+
+
+DEVICES.register("rv32imc")(
+    EmulatedDevice("rv32imc", "RISC-V RV32IMC, no FPU", "riscv32-freestanding-none", "generic_rv32+m+c", Rv32())
+)

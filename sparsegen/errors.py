@@ -1,0 +1,32 @@
+"""What can go wrong for a user, each with a sentence they can act on."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class SparsegenError(Exception):
+    """A mistake in input or options; the message says what is wrong, where, and what to do. Exit code 2."""
+
+
+class DataError(SparsegenError, ValueError):
+    """A data file or array that cannot be used."""
+
+
+class ModelError(SparsegenError, ValueError):
+    """A model, or a model file, that is damaged or contradicts itself."""
+
+
+class OptionError(SparsegenError, ValueError):
+    """An option whose value cannot be used."""
+
+
+class ToolError(SparsegenError, RuntimeError):
+    """A compiler, emulator or package that is missing or failed."""
+
+
+def nearest(word: str, choices: Iterable[str]) -> str:
+    """Return ``" (did you mean 'x'?)"`` for the closest choice, or an empty string."""
+    close = difflib.get_close_matches(word, list(choices), n=1, cutoff=0.5)
+    return f" (did you mean {close[0]!r}?)" if close else ""

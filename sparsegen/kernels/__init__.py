@@ -1,0 +1,100 @@
+"""Kernels, one per file: a name, its parameters and its expression. Gram blocks and gradients follow from it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from sparsegen.errors import OptionError
+from sparsegen.expression import Array, Expr, base_of, bind, derivative, evaluate
+from sparsegen.kernels._bases import BASES
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A kernel parameter: what it means, its default and what it may be."""
+
+    meaning: str
+    default: float
+    minimum: float = -np.inf
+    positive: bool = False
+    whole: bool = False
+
+    def check(self, name: str, value: float) -> float:
+        """Return ``value`` or raise an error that says what it may be."""
+        number = float(value)
+        allowed = "a whole number" if self.whole else "a number"
+        if self.positive:
+            allowed += " > 0"
+        elif self.minimum > -np.inf:
+            allowed += f" >= {self.minimum:g}"
+        wrong = not np.isfinite(number) or number < self.minimum or (self.positive and number <= 0)
+        if wrong or (self.whole and number != int(number)):
+            raise OptionError(f"kernel parameter {name} is {value}, but must be {allowed}")
+        return number
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A kernel family; :meth:`bind` gives it parameters."""
+
+    name: str
+    formula: str
+    expression: Expr
+    parameters: Mapping[str, Parameter] = field(default_factory=dict)
+
+    def bind(self, **params: float) -> BoundKernel:
+        """Return the kernel with its parameters checked; missing ones take their default."""
+        unknown = set(params) - set(self.parameters)
+        if unknown:
+            raise OptionError(f"kernel {self.name!r} has no parameter {', '.join(sorted(unknown))}")
+        values = {name: p.check(name, params.get(name, p.default)) for name, p in self.parameters.items()}
+        return BoundKernel(self.name, tuple(values.items()), bind(self.expression, values))
+
+
+@dataclass(frozen=True)
+class BoundKernel:
+    """A kernel with numbers for parameters: blocks of it, and their gradients."""
+
+    name: str
+    params: tuple[tuple[str, float], ...]
+    expression: Expr
+
+    def gram(self, X: Array, Z: Array) -> Array:
+        """Return ``K(X, Z)``, one row per row of ``X``."""
+        return GramBlock(self, X, Z).value
+
+    def block(self, X: Array, Z: Array) -> GramBlock:
+        """Return ``K(X, Z)`` together with what its gradient needs."""
+        return GramBlock(self, X, Z)
+
+    @cached_property
+    def slope(self) -> Expr:
+        """The derivative of the kernel in its base."""
+        return derivative(self.expression)
+
+
+class GramBlock:
+    """``K(X, Z)`` and its contracted gradients."""
+
+    def __init__(self, kernel: BoundKernel, X: Array, Z: Array) -> None:
+        self._kernel, self._X, self._Z = kernel, X, Z
+        self._base = BASES[base_of(kernel.expression).name]
+        self._memo: dict[Expr, Array | float] = {}
+        self._distance = self._base.block(X, Z)
+        self.value = np.asarray(evaluate(kernel.expression, self._distance, self._memo))
+
+    def gradient(self, weights: Array) -> Array:
+        """Return ``sum_i weights[i, u] * dK(x_i, z_u)/dz_u``, one row per row of ``Z``."""
+        return self._base.pull_back(weights * self._slope, self._X, self._Z)
+
+    def gradient_left(self, weights: Array) -> Array:
+        """Return ``sum_u weights[i, u] * dK(x_i, z_u)/dx_i``, one row per row of ``X``; kernels are symmetric."""
+        return self._base.pull_back((weights * self._slope).T, self._Z, self._X)
+
+    @cached_property
+    def _slope(self) -> Array | float:
+        return evaluate(self._kernel.slope, self._distance, self._memo)

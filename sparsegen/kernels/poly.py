@@ -1,0 +1,18 @@
+"""Polynomial kernel, ``(gamma * x . z + coef0)^degree``, with scikit-learn's parameters."""
+
+from sparsegen.expression import DOT, Param
+from sparsegen.kernels import Kernel, Parameter
+from sparsegen.registry import KERNELS
+
+POLY = KERNELS.register("poly")(
+    Kernel(
+        "poly",
+        "(gamma * x . z + coef0)^degree",
+        (Param("gamma") * DOT + Param("coef0")) ** Param("degree"),
+        {
+            "gamma": Parameter("scale of the dot product", 1.0, positive=True),
+            "coef0": Parameter("constant term", 1.0, minimum=0.0),
+            "degree": Parameter("power", 3.0, minimum=1.0, whole=True),
+        },
+    )
+)

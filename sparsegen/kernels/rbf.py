@@ -1,0 +1,14 @@
+"""Gaussian kernel, ``exp(-gamma * |x - z|^2)`` [W05, eq. 36]."""
+
+from sparsegen.expression import SQDIST, Exp, Param
+from sparsegen.kernels import Kernel, Parameter
+from sparsegen.registry import KERNELS
+
+RBF = KERNELS.register("rbf")(
+    Kernel(
+        "rbf",
+        "exp(-gamma * |x - z|^2)",
+        Exp(-(Param("gamma") * SQDIST)),
+        {"gamma": Parameter("inverse squared width", 1.0, positive=True)},
+    )
+)

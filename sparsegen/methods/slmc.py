@@ -1,0 +1,281 @@
+"""SLMC, the sparse large margin classifier [W05]: an SVM whose weight vector is spanned by m vectors Z it may move.
+
+    min_{Z, beta, b}  1/2 sum_k beta_k' Kz beta_k + sum_k sum_i loss(y_ik (beta_k . psi_z(x_i) + b_k))    [W05, eq. 5-8, 16]
+
+The inner problem in (beta, b) is solved exactly for given Z, W(Z) is its value [W05, eq. 10], and L-BFGS-B descends on W.
+By the envelope theorem the gradient needs only ``K(Z, Z)`` and ``K(X, Z)`` with beta and alpha held fixed:
+
+    dW/dz = 1/2 sum_k d(beta_k' Kz beta_k)/dz - sum_k sum_i alpha_ik y_ik beta_k . dpsi_z(x_i)/dz
+
+which equals [W05, eq. 34] at the optimum, since beta = Kz^-1 Kzx Y alpha there [W05, eq. 33].
+
+All classes share Z, so a device evaluates m kernels whatever the number of classes. With ``projection=p`` the kernels
+see ``P x``, and P is learnt together with Z; ``1/2 rho C |P - P0|^2`` holds it near the principal directions P0 it starts
+from (left free, P stretches until the training rows are separated and the test rows are not).
+
+Symbols: Z (m, p) vectors, Kz = K(Z, Z), L its Cholesky factor, Phi = Kxz L^-T whitened features [W05, eq. 29],
+beta (n_outputs, m), P (p, d) projection, theta = (Z, P) flattened.
+
+Note: [W05] uses the hinge loss and one set of vectors per class; the squared hinge and shared vectors are ours.
+Note: Kz is given a ridge of ``RIDGE`` times its mean diagonal, so that vectors may meet without dividing by zero.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.linalg import cho_factor, solve_triangular
+from scipy.optimize import minimize
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from sparsegen import progress
+from sparsegen.errors import OptionError
+from sparsegen.estimators import Expansion, SparseClassifier
+from sparsegen.expression import Array
+from sparsegen.kernels import BoundKernel, GramBlock
+from sparsegen.methods._start import start_projection, start_vectors
+from sparsegen.methods.svm import full_svm
+from sparsegen.registry import METHODS
+from sparsegen.solvers.newton import Loss, Solution, solve
+
+RIDGE = 1e-6
+BLOCK_BYTES = 1 << 30
+ARRAYS_PER_BLOCK = 6  # n x m arrays alive while a block is in use: base, kernel, slope, Phi, weights, a temporary
+DEFAULT_VECTORS = 16
+
+
+@METHODS.register("slmc")
+class SLMC(SparseClassifier):
+    """Sparse large margin classifier: few vectors, placed where they help most.
+
+    Args:
+        n_vectors: number of expansion vectors; ``None`` means ``max(16, 3 * n_classes)``, at most one per row.
+        ratio: instead of ``n_vectors``, a share of the reference SVM's support vectors (0.1 = a tenth).
+        C: weight of the loss.
+        kernel: name of a kernel.
+        gamma: kernel parameter, or ``"scale"`` for ``1 / (n_features * X.var())``.
+        coef0: constant term of the polynomial kernel.
+        degree: power of the polynomial kernel.
+        loss: ``"squared_hinge"`` or ``"hinge"``.
+        init: ``"kmeans"``, ``"random"`` rows, or an array of vectors to start from.
+        n_init: number of starts; the lowest objective wins.
+        optimize: ``"vectors"`` moves the vectors; ``"coefficients"`` keeps them where they start (MRSVM [W05, 6.2]).
+        projection: learn a linear map to this many dimensions together with the vectors.
+        projection_penalty: how firmly the map is held near the principal directions, relative to ``C``.
+        max_iter: bound on the descent's iterations per start.
+        tol: the descent stops when an iteration improves the objective by less than this share.
+        block_rows: rows per block; ``None`` takes as many as fit in about 1 GiB.
+        random_state: seed.
+    """
+
+    method = "slmc"
+    summary = "sparse large margin classifier: vectors placed by gradient descent [W05]"
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **SparseClassifier._parameter_constraints,
+        "n_vectors": [Interval(Integral, 1, None, closed="left"), None],
+        "ratio": [Interval(Real, 0.0, 1.0, closed="right"), None],
+        "loss": [StrOptions({"hinge", "squared_hinge"})],
+        "init": [StrOptions({"kmeans", "random"}), "array-like"],
+        "n_init": [Interval(Integral, 1, None, closed="left")],
+        "optimize": [StrOptions({"vectors", "coefficients"})],
+        "projection": [Interval(Integral, 1, None, closed="left"), None],
+        "projection_penalty": [Interval(Real, 0.0, None, closed="left")],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "tol": [Interval(Real, 0.0, None, closed="left")],
+        "block_rows": [Interval(Integral, 1, None, closed="left"), None],
+    }
+
+    def __init__(
+        self,
+        n_vectors: int | None = None,
+        *,
+        ratio: float | None = None,
+        C: float = 1.0,
+        kernel: str = "rbf",
+        gamma: float | str = "scale",
+        coef0: float = 1.0,
+        degree: int = 3,
+        loss: str = "squared_hinge",
+        init: str | ArrayLike = "kmeans",
+        n_init: int = 1,
+        optimize: str = "vectors",
+        projection: int | None = None,
+        projection_penalty: float = 10.0,
+        max_iter: int = 100,
+        tol: float = 1e-6,
+        block_rows: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.n_vectors = n_vectors
+        self.ratio = ratio
+        self.C = C
+        self.kernel = kernel
+        self.gamma = gamma
+        self.coef0 = coef0
+        self.degree = degree
+        self.loss = loss
+        self.init = init
+        self.n_init = n_init
+        self.optimize = optimize
+        self.projection = projection
+        self.projection_penalty = projection_penalty
+        self.max_iter = max_iter
+        self.tol = tol
+        self.block_rows = block_rows
+        self.random_state = random_state
+
+    def _train(self, X: Array, Y: Array, kernel: BoundKernel, rng: np.random.RandomState) -> Expansion:
+        m = self._count_vectors(X, Y, kernel)
+        P = start_projection(X, self.projection)
+        seen = X if P is None else X @ P.T
+        best: Expansion | None = None
+        for start in range(self.n_init):
+            loss = Loss(self.loss, float(self.C))
+            objective = SlmcObjective(X, Y, kernel, loss, P, self.projection_penalty * self.C, self.block_rows)
+            Z = start_vectors(seen, m, self.init, rng)
+            title = f"training slmc, start {start + 1} of {self.n_init}"
+            if self.optimize == "vectors":
+                found = self._descend(objective, Z, P, title)
+            else:
+                found = objective.expansion(Z, P, iterations=0)
+            if best is None or found.facts["objective"] < best.facts["objective"]:
+                best = found
+        assert best is not None  # noqa: S101 - n_init >= 1
+        return best
+
+    def _descend(self, objective: SlmcObjective, Z: Array, P: Array | None, title: str) -> Expansion:
+        theta = Z.ravel() if P is None else np.concatenate([Z.ravel(), P.ravel()])
+        with progress.task(title, self.max_iter) as advance:
+            result = minimize(
+                lambda values: objective(*_unpack(values, Z, P)),
+                theta,
+                jac=True,
+                method="L-BFGS-B",
+                callback=lambda intermediate_result: advance(f"objective {intermediate_result.fun:.5g}"),
+                options={"maxiter": self.max_iter, "ftol": self.tol, "gtol": 0.0, "maxcor": 20},
+            )
+        return objective.expansion(*_unpack(result.x, Z, P), iterations=int(result.nit))
+
+    def _count_vectors(self, X: Array, Y: Array, kernel: BoundKernel) -> int:
+        n = len(X)
+        if self.n_vectors is not None and self.ratio is not None:
+            raise OptionError("n_vectors and ratio exclude each other; give one of them")
+        if not isinstance(self.init, str):
+            given = len(np.asarray(self.init))
+            if self.n_vectors not in (None, given) or self.ratio is not None:
+                raise OptionError(f"init holds {given} vectors; leave n_vectors and ratio out")
+            return given
+        if self.ratio is not None:
+            coef, _ = full_svm(X, Y, kernel, self.C)
+            return max(1, int(np.ceil(self.ratio * np.count_nonzero(coef.any(axis=0)) - 1e-9)))
+        if self.n_vectors is None:
+            return min(n, max(DEFAULT_VECTORS, 3 * Y.shape[1]))
+        if self.n_vectors > n:
+            raise OptionError(f"{self.n_vectors} vectors were asked for, but there are only {n} rows to train on")
+        return self.n_vectors
+
+
+def _unpack(theta: Array, Z: Array, P: Array | None) -> tuple[Array, Array | None]:
+    if P is None:
+        return theta.reshape(Z.shape), None
+    return theta[: Z.size].reshape(Z.shape), theta[Z.size :].reshape(P.shape)
+
+
+class SlmcObjective:
+    """W(Z, P) and its gradient, as a sum over blocks of rows; remembers the last inner optimum to start from."""
+
+    def __init__(
+        self,
+        X: Array,
+        Y: Array,
+        kernel: BoundKernel,
+        loss: Loss,
+        P0: Array | None = None,
+        rho: float = 0.0,
+        block_rows: int | None = None,
+    ) -> None:
+        self.X, self.Y, self.kernel, self.loss = X, Y, kernel, loss
+        self.P0, self.rho = P0, rho
+        self.block_rows = block_rows
+        self._ridge: float | None = None
+        self._last: tuple[Array, Solution] | None = None
+
+    def __call__(self, Z: Array, P: Array | None) -> tuple[float, Array]:
+        """Return W and its gradient in (Z, P), flattened."""
+        features, block_z, beta, solution = self._inner(Z, P)
+        gradient_Z = block_z.gradient(beta.T @ beta)  # half of it for each argument of K(Z, Z)
+        gradient_P = None if P is None or self.P0 is None else self.rho * (P - self.P0)
+        for rows, block in features.gram_blocks():
+            weights = -(solution.alpha[rows] * self.Y[rows]) @ beta
+            gradient_Z += block.gradient(weights)
+            if gradient_P is not None:
+                gradient_P += block.gradient_left(weights).T @ self.X[rows]
+        parts = [gradient_Z.ravel()] if gradient_P is None else [gradient_Z.ravel(), gradient_P.ravel()]
+        return self._objective(solution, P), np.concatenate(parts)
+
+    def expansion(self, Z: Array, P: Array | None, iterations: int) -> Expansion:
+        """Return the classifier at (Z, P)."""
+        _, _, beta, solution = self._inner(Z, P)
+        facts = {"iterations": iterations, "objective": self._objective(solution, P)}
+        return Expansion(Z.copy(), beta, solution.b, None if P is None else P.copy(), facts)
+
+    def _objective(self, solution: Solution, P: Array | None) -> float:
+        held = 0.0 if P is None or self.P0 is None else 0.5 * self.rho * float(((P - self.P0) ** 2).sum())
+        return solution.objective + held
+
+    def _inner(self, Z: Array, P: Array | None) -> tuple[_Features, GramBlock, Array, Solution]:
+        block_z = self.kernel.block(Z, Z)
+        Kz = block_z.value.copy()
+        if self._ridge is None:  # fixed at the first Z, so that the gradient does not depend on it
+            self._ridge = RIDGE * max(float(np.mean(np.diag(Kz))), 1e-12)
+        Kz[np.diag_indices_from(Kz)] += self._ridge
+        L = np.tril(cho_factor(Kz, lower=True)[0])
+        features = _Features(self.X, self.kernel, Z, P, L, self.block_rows)
+        start = None
+        if self._last is not None:
+            beta, last = self._last
+            start = replace(last, V=beta @ L)
+        solution = solve(features, self.Y, len(Z), self.loss, start)
+        beta = solve_triangular(L, solution.V.T, lower=True, trans="T").T  # [W05, eq. 33]
+        self._last = (beta, solution)
+        return features, block_z, beta, solution
+
+
+class _Features:
+    """Whitened kernel features Phi of all rows, block by block; a single block is computed once and kept."""
+
+    def __init__(
+        self, X: Array, kernel: BoundKernel, Z: Array, P: Array | None, L: Array, block_rows: int | None
+    ) -> None:
+        self.X, self.kernel, self.Z, self.P, self.L = X, kernel, Z, P, L
+        self.step = block_rows or max(1, BLOCK_BYTES // (8 * ARRAYS_PER_BLOCK * len(Z)))
+        self._kept: tuple[GramBlock, Array] | None = None
+
+    def gram_blocks(self) -> Iterator[tuple[slice, GramBlock]]:
+        """Yield ``(rows, K(X[rows], Z))``."""
+        for rows, block, _ in self._blocks():
+            yield rows, block
+
+    def __iter__(self) -> Iterator[tuple[slice, Array]]:
+        for rows, _, Phi in self._blocks():
+            yield rows, Phi
+
+    def _blocks(self) -> Iterator[tuple[slice, GramBlock, Array]]:
+        n = len(self.X)
+        if self._kept is not None:
+            yield slice(0, n), *self._kept
+            return
+        for first in range(0, n, self.step):
+            rows = slice(first, min(n, first + self.step))
+            seen = self.X[rows] if self.P is None else self.X[rows] @ self.P.T
+            block = self.kernel.block(seen, self.Z)
+            Phi = solve_triangular(self.L, block.value.T, lower=True).T
+            Phi = np.ascontiguousarray(Phi)
+            if n <= self.step:
+                self._kept = (block, Phi)
+            yield rows, block, Phi

@@ -1,0 +1,79 @@
+"""METHODS, KERNELS, TARGETS and DEVICES: each discovers the modules of its package by itself.
+
+A new entry is a new file whose class or object is registered at its definition; nothing here is edited for it.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+from sparsegen.errors import OptionError, nearest
+
+if TYPE_CHECKING:
+    from sparsegen.devices import Device
+    from sparsegen.estimators import SparseClassifier
+    from sparsegen.kernels import Kernel
+    from sparsegen.targets import Target
+
+T = TypeVar("T")
+E = TypeVar("E")
+
+
+class Registry(Mapping[str, T], Generic[T]):
+    """Named entries of one package, loaded on first use."""
+
+    def __init__(self, kind: str, package: str) -> None:
+        self.kind = kind
+        self._package = package
+        self._entries: dict[str, T] = {}
+        self._complete = False
+
+    def register(self, name: str) -> Callable[[E], E]:
+        """Return a decorator that files its argument under ``name``."""
+
+        def file(entry: E) -> E:
+            if name in self._entries:
+                raise ValueError(f"two {self.kind}s are called {name!r}")
+            self._entries[name] = entry  # type: ignore[assignment]
+            return entry
+
+        return file
+
+    def __getitem__(self, name: str) -> T:
+        self._discover()
+        try:
+            return self._entries[name]
+        except KeyError:
+            known = ", ".join(self)
+            raise OptionError(
+                f"there is no {self.kind} {name!r}{nearest(name, self)}; choose one of: {known}"
+            ) from None
+
+    def __contains__(self, name: object) -> bool:
+        self._discover()
+        return name in self._entries
+
+    def __iter__(self) -> Iterator[str]:
+        self._discover()
+        return iter(sorted(self._entries))
+
+    def __len__(self) -> int:
+        self._discover()
+        return len(self._entries)
+
+    def _discover(self) -> None:
+        if self._complete:
+            return
+        self._complete = True
+        package = importlib.import_module(self._package)
+        for module in pkgutil.iter_modules(package.__path__):
+            importlib.import_module(f"{self._package}.{module.name}")
+
+
+METHODS: Registry[type[SparseClassifier]] = Registry("method", "sparsegen.methods")
+KERNELS: Registry[Kernel] = Registry("kernel", "sparsegen.kernels")
+TARGETS: Registry[Target] = Registry("target", "sparsegen.targets")
+DEVICES: Registry[Device] = Registry("device", "sparsegen.devices")

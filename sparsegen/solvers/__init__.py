@@ -1,0 +1,1 @@
+"""Numerical cores: arrays in, coefficients out. They never see a kernel function."""

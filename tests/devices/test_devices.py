@@ -1,0 +1,89 @@
+"""What every device promises, over the whole registry."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from sparsegen.devices import MEASURED_ROWS, thin
+from sparsegen.errors import DataError, OptionError, ToolError
+from sparsegen.registry import DEVICES
+
+C_DEVICES = [name for name in DEVICES if DEVICES[name].runs == "c"]
+
+
+def available(name):
+    device = DEVICES[name]
+    reason = device.missing()
+    if reason is not None:
+        pytest.skip(f"{name}: {reason}")
+    return device
+
+
+def test_registry_holds_the_promised_devices():
+    promised = "host cortex-m0plus cortex-m3 cortex-m4f cortex-m7 cortex-m33 rv32imc onnxruntime"
+    assert set(promised.split()) <= set(DEVICES)
+    assert all(DEVICES[name].name == name for name in DEVICES)
+
+
+def test_listing_devices_loads_no_emulator_or_compiler():
+    code = (
+        "import sys; from sparsegen.registry import DEVICES; list(DEVICES); "
+        "print(sorted({'unicorn', 'elftools', 'ziglang', 'onnxruntime', 'onnx'} & set(sys.modules)))"
+    )
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
+
+
+@pytest.mark.parametrize("name", C_DEVICES)
+def test_outputs_equal_the_numpy_twin(name, sample):
+    out = available(name).run(sample.export, sample.X)
+    np.testing.assert_array_equal(out.scores, sample.scores)
+    np.testing.assert_array_equal(out.labels, sample.labels)
+    assert out.scores.dtype == np.float32 and out.labels.dtype == np.int32
+
+
+@pytest.mark.parametrize("name", C_DEVICES)
+def test_measurement_is_plausible(name, sample):
+    cost = available(name).measure(sample.export, sample.X)
+    assert cost.flash is None or 50 < cost.flash < 6000
+    assert cost.ram is None or 0 <= cost.ram < 400
+    assert cost.instructions is None or 20 < cost.instructions < 10_000
+    assert (cost.latency_us is None) == (name != "host")
+
+
+@pytest.mark.parametrize("name", C_DEVICES)
+def test_compile_error_becomes_a_sentence(name, make_export):
+    broken = make_export("int m_predict(const float *x) { return wrong; }", 3, 1)
+    with pytest.raises(ToolError, match=r"m \(c99\) does not compile; the compiler says:(.|\n)*wrong"):
+        available(name).run(broken, np.zeros((1, 3), np.float32))
+
+
+@pytest.mark.parametrize("name", C_DEVICES)
+def test_null_write_becomes_a_sentence(name, make_export):
+    source = """
+    void m_scores(const float *x, float *scores) { scores[0] = x[0]; }
+    int m_predict(const float *x) { *(volatile float *)(x[0] > 1e9f ? (char *)16 : (char *)0) = x[0]; return 0; }
+    """
+    with pytest.raises(ToolError, match=r"m(_predict)? crashed"):
+        available(name).run(make_export(source, 1, 1), np.zeros((1, 1), np.float32))
+
+
+@pytest.mark.parametrize("name", DEVICES)
+def test_wrong_width_and_wrong_kind_are_refused(name, sample):
+    device = available(name)
+    if device.runs == "c":
+        with pytest.raises(DataError, match="features, got an array of shape"):
+            device.run(sample.export, sample.X[:, :-1])
+    else:
+        with pytest.raises(OptionError, match="runs onnx exports, but target c99 makes c"):
+            device.run(sample.export, sample.X)
+
+
+def test_thin_keeps_few_rows_and_spreads_many():
+    rows = np.arange(1000, dtype=np.float32)[:, np.newaxis]
+    assert thin(rows[:10]) is not None and len(thin(rows[:10])) == 10
+    few = thin(rows)[:, 0]
+    assert len(few) == MEASURED_ROWS and few[0] == 0 and few[-1] == 999 and np.all(np.diff(few) > 0)

@@ -1,0 +1,154 @@
+"""The emulated microcontrollers: counting, stack, flash, and what happens when a model misbehaves."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from sparsegen.devices._emulated import EmulatedDevice
+from sparsegen.devices._emulator import Machine
+from sparsegen.devices._image import build_image
+from sparsegen.errors import ToolError
+from sparsegen.registry import DEVICES
+
+EMULATED = [name for name in DEVICES if isinstance(DEVICES[name], EmulatedDevice)]
+SCORES = "void m_scores(const float *x, float *scores) { scores[0] = x[0]; }\n"
+ONE = np.ones((1, 1), np.float32)
+
+
+@pytest.fixture(params=EMULATED)
+def device(request):
+    found = DEVICES[request.param]
+    if found.missing() is not None:
+        pytest.skip(f"{request.param}: {found.missing()}")
+    return found
+
+
+def boot(device, export, **options):
+    image = build_image(export, device.compiler_flags, ("m_predict",))
+    return Machine(device.core, image, export.n_features, export.n_outputs, **options)
+
+
+def conditional_body(device, uc, address, size):
+    """Return the addresses made conditional by a Thumb IT instruction at ``address``; none for any other."""
+    half_word = int.from_bytes(uc.mem_read(address, 2), "little")
+    if device.core.entry_bit == 0 or half_word >> 8 != 0xBF or half_word & 0xF == 0:
+        return []
+    lowest_bit = (half_word & -half_word & 0xF).bit_length() - 1
+    body = [address + size]
+    for _ in range(3 - lowest_bit):
+        first = int.from_bytes(uc.mem_read(body[-1], 2), "little")
+        body.append(body[-1] + device.core.instruction_bytes(first))
+    return body
+
+
+def test_block_counting_equals_counting_every_instruction(device, sample):
+    """A hook on every instruction misses those an IT skips; they are issued and take a cycle, so both count them."""
+    from unicorn import UC_HOOK_CODE
+
+    by_block, by_instruction = boot(device, sample.export), boot(device, sample.export)
+    by_block.count_instructions()
+    executed, conditional = [], []
+
+    def on_instruction(uc, address, size, _):
+        if address not in conditional:
+            executed.append(address)
+            conditional[:] = conditional_body(device, uc, address, size)
+            executed.extend(conditional)
+
+    by_instruction._uc.hook_add(UC_HOOK_CODE, on_instruction)
+    for row in sample.X[:20]:
+        before = by_block.instructions, len(executed)
+        for machine in (by_block, by_instruction):
+            machine.write_row(row)
+            machine.predict("m_predict")
+        assert by_block.instructions - before[0] == len(executed) - before[1] > 0
+
+
+def test_count_equals_a_hand_count(device, make_export):
+    two = "li a0, 1\\n ret" if device.name.startswith("rv") else "movs r0, #1\\n bx lr"
+    source = f'__attribute__((naked)) int m_predict(const float *x) {{ __asm__ volatile ("{two}"); }}'
+    assert device.measure(make_export(source, 1, 1), ONE).instructions == 2
+
+
+def test_negative_results_are_signed(device, make_export):
+    source = SCORES + "int m_predict(const float *x) { return x[0] > 0.0f ? -7 : 0; }"
+    assert device.run(make_export(source, 1, 1), ONE).labels.tolist() == [-7]
+
+
+def test_ram_holds_a_big_local_array_and_static_data(device, make_export):
+    local = "volatile char big[5000]; for (int i = 0; i < 5000; i++) { big[i] = (char)i; } return big[77];"
+    static = "static int calls[100]; static volatile int start = 3; calls[(int)x[0]]++; return calls[start];"
+    assert (
+        5000
+        <= device.measure(make_export(f"int m_predict(const float *x) {{ (void)x; {local} }}", 1, 1), ONE).ram
+        < 5100
+    )
+    assert 404 <= device.measure(make_export(f"int m_predict(const float *x) {{ {static} }}", 1, 1), ONE).ram < 520
+
+
+def test_flash_counts_only_what_a_prediction_reaches(device, make_export):
+    predict = "int m_predict(const float *x) { return x[0] > 0.0f; }\n"
+    unused = f"static const float m_table[500] = {{{', '.join(f'{i}.5f' for i in range(500))}}};\n"
+    unused += "float m_other(int i) { return m_table[i] * m_table[i + 1]; }\n"
+    small, padded = make_export(predict, 1, 1), make_export(predict + unused, 1, 1)
+    assert device.measure(padded, ONE).flash == device.measure(small, ONE).flash
+    kept = build_image(padded, device.compiler_flags, ("m_predict", "m_other"))
+    assert kept.flash > device.measure(small, ONE).flash + 2000
+
+
+def test_reading_past_the_row_is_caught(device, make_export):
+    source = SCORES + "int m_predict(const float *x) { return x[1] > 0.0f; }"
+    with pytest.raises(ToolError, match="m_predict crashed in the emulator at 0x08"):
+        device.run(make_export(source, 1, 1), ONE)
+
+
+def test_a_trap_is_caught(device, make_export):
+    source = "int m_predict(const float *x) { if (x[0] > 0.0f) { __builtin_trap(); } return 0; }"
+    with pytest.raises(ToolError, match="m_predict crashed"):
+        device.measure(make_export(source, 1, 1), ONE)
+
+
+def test_a_runaway_prediction_ends(device, make_export):
+    source = "int m_predict(const float *x) { volatile int go = 1; while (go) { } return (int)x[0]; }"
+    machine = boot(device, make_export(source, 1, 1), seconds=0.3)
+    with pytest.raises(ToolError, match=r"did not return within 0\.3 s"):
+        machine.predict("m_predict")
+
+
+def test_wide_rows_fit(device, make_export):
+    source = (
+        SCORES
+        + "int m_predict(const float *x) { int j, n = 0; for (j = 0; j < 9000; j++) { n += x[j] > 0.0f; } return n; }"
+    )
+    X = np.tile(np.array([1, -1, 1], np.float32), (2, 3000))
+    assert device.run(make_export(source, 9000, 1), X).labels.tolist() == [6000, 6000]
+
+
+def test_a_missing_function_is_named(device, make_export):
+    with pytest.raises(ToolError, match=r"m \(c99\) does not define the C function m_predict"):
+        device.measure(make_export(SCORES, 1, 1), ONE)
+
+
+@pytest.mark.parametrize("name", EMULATED)
+@pytest.mark.parametrize("package", ["unicorn", "ziglang", "elftools"])
+def test_missing_package_says_what_to_install(name, package, hide, sample):
+    hide(package)
+    sentence = rf"device {name} cannot run here: {package} not found; install .* pip install 'sparsegen\[devices\]'"
+    with pytest.raises(ToolError, match=sentence):
+        DEVICES[name].run(sample.export, sample.X)
+
+
+@pytest.mark.parametrize(
+    ("name", "half_word", "expected"),
+    [
+        ("cortex-m4f", 0xE7FE, 2),  # b .
+        ("cortex-m4f", 0xE92D, 4),  # push.w
+        ("cortex-m4f", 0xF000, 4),  # bl
+        ("cortex-m4f", 0xFFFF, 4),
+        ("rv32imc", 0x8082, 2),  # ret, compressed
+        ("rv32imc", 0x0513, 4),  # addi a0, ...
+    ],
+)
+def test_instruction_lengths(name, half_word, expected):
+    assert DEVICES[name].core.instruction_bytes(half_word) == expected

@@ -1,0 +1,80 @@
+"""ONNX graphs as a device: labels become class indices, with ONNX Runtime and without."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import onnx
+import pytest
+from onnx import TensorProto, helper, numpy_helper
+
+from sparsegen.devices.onnxruntime import OnnxRuntime
+from sparsegen.errors import ModelError
+from sparsegen.targets import Export
+
+W = np.array([[1.0, -1.0, 0.5], [0.25, 2.0, -1.0]], dtype=np.float32)
+X = np.random.default_rng(3).integers(-8, 9, size=(40, 2)).astype(np.float32) / np.float32(4)
+
+
+def graph_export(labels, classes):
+    kind = TensorProto.STRING if isinstance(labels[0], str) else TensorProto.INT64
+    names = helper.make_tensor("names", kind, [3], [s.encode() if isinstance(s, str) else s for s in labels])
+    graph = helper.make_graph(
+        [
+            helper.make_node("MatMul", ["X", "W"], ["scores"]),
+            helper.make_node("ArgMax", ["scores"], ["index"], axis=1, keepdims=0),
+            helper.make_node("Gather", ["names", "index"], ["label"]),
+        ],
+        "m",
+        [helper.make_tensor_value_info("X", TensorProto.FLOAT, [None, 2])],
+        [
+            helper.make_tensor_value_info("label", kind, [None]),
+            helper.make_tensor_value_info("scores", TensorProto.FLOAT, [None, 3]),
+        ],
+        [numpy_helper.from_array(W, "W"), names],
+    )
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    onnx.checker.check_model(model)
+    if classes is not None:
+        helper.set_model_props(model, {"classes": json.dumps(classes)})
+    return Export("onnx", "onnx", "m", {"m.onnx": model.SerializeToString()}, ("m.onnx",), 2, 3, 24, "load m.onnx")
+
+
+@pytest.fixture(params=["onnxruntime", "reference"])
+def device(request, hide):
+    if request.param == "onnxruntime":
+        pytest.importorskip("onnxruntime")
+    else:
+        hide("onnxruntime")
+    return OnnxRuntime()
+
+
+@pytest.mark.parametrize("labels", [[10, -3, 7], ["walk", "läuft", "0"]], ids=["int", "str"])
+def test_scores_and_class_indices(device, labels):
+    out = device.run(graph_export(labels, labels), X)
+    np.testing.assert_array_equal(out.scores, X @ W)
+    np.testing.assert_array_equal(out.labels, np.argmax(X @ W, axis=1))
+    assert out.labels.dtype == np.int32 and out.scores.dtype == np.float32
+
+
+def test_measure(device, hide):
+    export = graph_export([0, 1, 2], [0, 1, 2])
+    cost = device.measure(export, X)
+    assert cost.flash == len(export.files["m.onnx"]) and cost.ram is None and cost.instructions is None
+    assert cost.latency_us is None or cost.latency_us > 0
+
+
+def test_a_label_outside_the_classes_is_an_error(device):
+    with pytest.raises(ModelError, match="which is not among its classes"):
+        device.run(graph_export([0, 1, 2], [5, 6, 7]), X)
+
+
+def test_missing_classes_are_an_error(device):
+    with pytest.raises(ModelError, match="does not list its classes"):
+        device.run(graph_export([0, 1, 2], None), X)
+
+
+def test_nothing_to_evaluate_with(hide):
+    hide("onnxruntime", "onnx")
+    assert "pip install onnxruntime" in OnnxRuntime().missing()
