@@ -16,17 +16,19 @@ if TYPE_CHECKING:
     from sparsegen.methods.svm import SVM as SVM
     from sparsegen.model import SparseModel as SparseModel
 
-_HOMES = {
-    "SLMC": "sparsegen.methods.slmc",
-    "SVM": "sparsegen.methods.svm",
-    "SparseModel": "sparsegen.model",
-    "from_sklearn": "sparsegen.convert",
-}
+_HOMES = {"SparseModel": "sparsegen.model", "from_sklearn": "sparsegen.convert"}
 
 __all__ = ["SLMC", "SVM", "SparseModel", "__version__", "from_sklearn"]
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module 'sparsegen' has no attribute {name!r}")
-    return getattr(importlib.import_module(_HOMES[name]), name)
+    """Return a public name, or the estimator of a method by its class name."""
+    if name in _HOMES:
+        return getattr(importlib.import_module(_HOMES[name]), name)
+    if not name.startswith("_"):
+        from sparsegen.registry import METHODS
+
+        for estimator in METHODS.values():
+            if estimator.__name__ == name:
+                return estimator
+    raise AttributeError(f"module 'sparsegen' has no attribute {name!r}")

@@ -19,6 +19,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from sparsegen.errors import DataError
 from sparsegen.expression import Array
 from sparsegen.kernels import BoundKernel
 from sparsegen.model import Label, SparseModel, Transform
@@ -62,14 +63,14 @@ class SparseClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         "random_state": ["random_state"],
     }
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Train on the rows of ``X`` with labels ``y``."""
         rows, labels = validate_data(self, X, y, dtype=np.float64, order="C")
         check_classification_targets(labels)
         self.classes_, index = np.unique(labels, return_inverse=True)
         if len(self.classes_) < 2:
-            raise ValueError(f"training needs two classes or more, but every row has the one class {self.classes_[0]!r}")
+            raise DataError(f"training needs two classes or more, but every row has the one class {self.classes_[0]!r}")
         kernel = self._bind_kernel(rows)
         Y = sign_matrix(index, len(self.classes_))
         expansion = self._train(rows, Y, kernel, check_random_state(self.random_state))
@@ -122,19 +123,25 @@ class SparseClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _bind_kernel(self, X: Array) -> BoundKernel:
         family = KERNELS[self.kernel]
-        gamma = 1.0 / (X.shape[1] * X.var()) if self.gamma == "scale" and X.var() > 0 else self.gamma
-        values = {"gamma": 1.0 if gamma == "scale" else gamma, "coef0": self.coef0, "degree": self.degree}
+        gamma = self.gamma
+        if isinstance(gamma, str):  # "scale"
+            variance = float(X.var())
+            gamma = 1.0 / (X.shape[1] * variance) if variance > 0.0 else 1.0
+        values = {"gamma": gamma, "coef0": self.coef0, "degree": self.degree}
         return family.bind(**{name: float(value) for name, value in values.items() if name in family.parameters})
 
     def _card(self, expansion: Expansion) -> dict[str, Any]:
-        params = {
-            name: value if isinstance(value, int | float | str | bool | None) else type(value).__name__
-            for name, value in sorted(self.get_params(deep=False).items())
-        }
+        params = {name: _plain(value) for name, value in sorted(self.get_params(deep=False).items())}
         card = {"method": self.method, "parameters": params, "fit": expansion.facts, "sparsegen": __version__}
         if hasattr(self, "feature_names_in_"):
             card["feature_names"] = [str(name) for name in self.feature_names_in_]
         return card
+
+
+def _plain(value: Any) -> Any:
+    """Return a parameter as the card shows it: a number or string as it is, anything larger by its type."""
+    value = value.item() if isinstance(value, np.generic) else value
+    return value if isinstance(value, int | float | str | None) else type(value).__name__
 
 
 def sign_matrix(index: NDArray[np.intp], n_classes: int) -> Array:
@@ -146,6 +153,6 @@ def sign_matrix(index: NDArray[np.intp], n_classes: int) -> Array:
 
 def plain_labels(classes: NDArray[Any]) -> tuple[Label, ...]:
     """Return labels as Python integers where they are whole numbers, as strings otherwise."""
-    if classes.dtype.kind in "iub" or (classes.dtype.kind == "f" and np.all(classes == np.round(classes))):
+    if all(isinstance(label, Real | np.bool_) and float(label).is_integer() for label in classes):
         return tuple(int(label) for label in classes)
     return tuple(str(label) for label in classes)

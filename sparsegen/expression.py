@@ -8,6 +8,7 @@ parameters. The gradient is symbolic, so a kernel file holds the formula and not
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -22,6 +23,12 @@ class Expr:
 
     def __add__(self, other: Expr | float) -> Expr:
         return Add(self, _expr(other))
+
+    def __radd__(self, other: float) -> Expr:
+        return Add(_expr(other), self)
+
+    def __sub__(self, other: Expr | float) -> Expr:
+        return Add(self, -_expr(other))
 
     def __mul__(self, other: Expr | float) -> Expr:
         return Mul(self, _expr(other))
@@ -86,6 +93,13 @@ class Exp(Expr):
 
 
 @dataclass(frozen=True)
+class Exp2(Expr):
+    """The exponential in base 2, which is what a device computes."""
+
+    argument: Expr
+
+
+@dataclass(frozen=True)
 class Pow(Expr):
     """A power with a constant, non-negative whole exponent."""
 
@@ -111,8 +125,8 @@ def bind(expr: Expr, params: Mapping[str, float]) -> Expr:
             return Add(bind(a, params), bind(b, params))
         case Mul(a, b):
             return Mul(bind(a, params), bind(b, params))
-        case Exp(a):
-            return Exp(bind(a, params))
+        case Exp(a) | Exp2(a):
+            return type(expr)(bind(a, params))
         case Pow(a, b):
             return Pow(bind(a, params), bind(b, params))
     return expr
@@ -125,7 +139,7 @@ def base_of(expr: Expr) -> Base:
             return expr
         case Add(a, b) | Mul(a, b):
             return base_of(a) if _depends(a) else base_of(b)
-        case Exp(a) | Pow(a, _):
+        case Exp(a) | Exp2(a) | Pow(a, _):
             return base_of(a)
     raise ValueError(f"{expr} depends on no base")
 
@@ -146,6 +160,8 @@ def evaluate(expr: Expr, base: Array, memo: dict[Expr, Array | float] | None = N
             result = evaluate(a, base, memo) * evaluate(b, base, memo)
         case Exp(a):
             result = memo[expr] = np.exp(evaluate(a, base, memo))
+        case Exp2(a):
+            result = memo[expr] = np.exp2(evaluate(a, base, memo))
         case Pow(a, Const(n)):
             result = evaluate(a, base, memo) ** int(n)
         case _:
@@ -164,13 +180,29 @@ def derivative(expr: Expr) -> Expr:
             return _add(_mul(derivative(a), b), _mul(a, derivative(b)))
         case Exp(a):
             return _mul(derivative(a), expr)
+        case Exp2(a):
+            return _mul(_mul(Const(math.log(2.0)), derivative(a)), expr)
         case Pow(a, Const(n)):
             return _mul(_mul(Const(n), derivative(a)), Pow(a, Const(n - 1.0)) if n > 1 else Const(1.0))
     return Const(0.0)
 
 
+def in_base_two(expr: Expr) -> Expr:
+    """Return ``expr`` with every ``exp(a)`` written as ``2^(a log2 e)``; the factor then folds into tables."""
+    match expr:
+        case Exp(a):
+            return Exp2(Mul(Const(math.log2(math.e)), in_base_two(a)))
+        case Exp2(a):
+            return Exp2(in_base_two(a))
+        case Add(a, b) | Mul(a, b):
+            return type(expr)(in_base_two(a), in_base_two(b))
+        case Pow(a, n):
+            return Pow(in_base_two(a), n)
+    return expr
+
+
 def split_affine(expr: Expr) -> tuple[Expr, float, float]:
-    """Return ``(outer, slope, shift)`` with ``expr == outer(slope * base + shift)`` and the affine part as large as can be.
+    """Return ``(outer, slope, shift)`` with ``expr == outer(slope * base + shift)``, the affine part largest.
 
     Exports multiply ``slope`` into the vectors and add ``shift`` to a table, so a device never computes either.
     """
@@ -178,9 +210,9 @@ def split_affine(expr: Expr) -> tuple[Expr, float, float]:
     if affine is not None:
         return Core(), *affine
     match expr:
-        case Exp(a):
+        case Exp(a) | Exp2(a):
             outer, slope, shift = split_affine(a)
-            return Exp(outer), slope, shift
+            return type(expr)(outer), slope, shift
         case Pow(a, n):
             outer, slope, shift = split_affine(a)
             return Pow(outer, n), slope, shift
@@ -197,7 +229,7 @@ def _depends(expr: Expr) -> bool:
             return True
         case Add(a, b) | Mul(a, b):
             return _depends(a) or _depends(b)
-        case Exp(a) | Pow(a, _):
+        case Exp(a) | Exp2(a) | Pow(a, _):
             return _depends(a)
     return False
 
@@ -215,7 +247,7 @@ def _affine(expr: Expr) -> tuple[float, float] | None:
             return 1.0, 0.0
         case Pow(a, Const(1.0)):
             return _affine(a)
-        case Exp() | Pow() if _depends(expr):
+        case Exp() | Exp2() | Pow() if _depends(expr):
             return None
         case Add(a, b):
             left, right = _affine(a), _affine(b)

@@ -16,7 +16,7 @@ def write_atomic(path: Path, content: bytes) -> None:
 
 
 def write_all(folder: Path, files: Mapping[str, bytes]) -> None:
-    """Write several files into ``folder`` (made if missing): all are complete on disk before the first takes its name."""
+    """Write files into ``folder``, made if missing: all are complete on disk before the first takes its name."""
     pending: list[tuple[str, Path]] = []
     try:
         folder.mkdir(parents=True, exist_ok=True)

@@ -31,12 +31,13 @@ TASKS = ("classification",)
 CALIBRATIONS = ("platt", "temperature")
 MAX_FILE_BYTES = 1 << 31
 MAX_LABEL_LENGTH = 200
+MAX_CARD_DEPTH = 20
 BLOCK_BYTES = 1 << 27  # rows are scored in blocks of about this size
 
 Label = int | str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Transform:
     """What happens to a raw row before the kernels see it: ``projection @ ((x - offset) * scale)``."""
 
@@ -53,12 +54,12 @@ class Transform:
     @property
     def n_features(self) -> int:
         """Number of raw features."""
-        return len(self.offset)
+        return int(self.offset.size)
 
     @property
     def n_projected(self) -> int:
         """Number of values the kernels see."""
-        return self.n_features if self.projection is None else len(self.projection)
+        return self.n_features if self.projection is None else len(np.atleast_1d(self.projection))
 
     def __call__(self, X: Array) -> Array:
         """Return the rows as the kernels see them."""
@@ -74,14 +75,14 @@ class Transform:
 
 @dataclass(frozen=True)
 class Calibration:
-    """Probabilities from scores: ``platt`` (binary, slope and offset) or ``temperature`` (softmax of slope * scores)."""
+    """Probabilities from scores: ``platt`` (two classes: slope and offset) or ``temperature`` (softmax of scores)."""
 
     kind: str
     slope: float
     offset: float = 0.0
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class SparseModel:
     """A trained classifier: arrays, numbers and strings only, checked when made and never changed after."""
 
@@ -108,6 +109,16 @@ class SparseModel:
         _check_shapes(self)
         _check_classes(self.classes)
         _check_calibration(self)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, SparseModel) and self.sha256 == other.sha256
+
+    def __hash__(self) -> int:
+        return hash(self.sha256)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Copies of a fitted estimator, and its way to worker processes, go through the checked file format."""
+        return SparseModel.from_bytes, (self.to_bytes(),)
 
     @property
     def n_vectors(self) -> int:
@@ -143,8 +154,8 @@ class SparseModel:
         """Return class indices: sign of the one score, or argmax of several where the first wins on ties."""
         scores = self.scores(X)
         if self.n_outputs == 1:
-            return (scores[:, 0] > 0).astype(np.int64)
-        return np.argmax(scores, axis=1).astype(np.int64)
+            return np.asarray(scores[:, 0] > 0, dtype=np.int64)
+        return np.asarray(np.argmax(scores, axis=1), dtype=np.int64)
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """Return labels."""
@@ -199,7 +210,7 @@ class SparseModel:
             raise ModelError(f"cannot read model {path}: {error.strerror or error}") from None
         try:
             return cls.from_bytes(content)
-        except (ModelError, OptionError) as error:
+        except ModelError as error:
             raise ModelError(f"{path.name} is not a usable sparsegen model: {error}") from None
 
     @classmethod
@@ -216,8 +227,13 @@ class SparseModel:
         document = _document(header)
         unknown = set(arrays) - {"vectors", "coef", "intercept", "offset", "scale", "projection"}
         if unknown:
-            raise ModelError(f"it holds an unknown array {sorted(unknown)[0]!r}")
+            raise ModelError(f"it holds an unknown array {sorted(unknown)[0]!r:.40}")
+        for name, array in arrays.items():
+            if array.dtype != np.float64:
+                raise ModelError(f"its array {name} holds {array.dtype} values, but must hold float64")
         try:
+            if not isinstance(document["classes"], list):
+                raise ModelError("its classes are not a list")
             kernels = tuple(KERNELS[k["name"]].bind(**k["params"]) for k in document["kernels"])
             calibration = document["calibration"]
             return cls(
@@ -231,6 +247,8 @@ class SparseModel:
                 calibration=None if calibration is None else Calibration(**calibration),
                 card=document["card"],
             )
+        except OptionError as error:
+            raise ModelError(str(error)) from None
         except KeyError as error:
             raise ModelError(f"it lacks {error}") from None
         except (TypeError, AttributeError) as error:
@@ -246,11 +264,11 @@ def _document(header: Any) -> dict[str, Any]:
         document = json.loads(text)
     except (ValueError, RecursionError):
         raise ModelError("its description is not JSON") from None
-    if not isinstance(document, dict) or not isinstance(document.get("schema"), int):
+    if not isinstance(document, dict) or type(document.get("schema")) is not int:
         raise ModelError("its description has no schema number")
     if document["schema"] != SCHEMA:
         raise ModelError(
-            f"it has schema {document['schema']}, this sparsegen reads schema {SCHEMA}; use a matching version"
+            f"it has schema {document['schema']!s:.20}, this sparsegen reads schema {SCHEMA}; use a matching version"
         )
     return document
 
@@ -282,7 +300,7 @@ def _check_shapes(model: SparseModel) -> None:
         if array.shape != shape or 0 in shape:
             raise ModelError(f"{name} has shape {array.shape}, but {shape} is needed (and none of it may be 0)")
     if model.task not in TASKS:
-        raise ModelError(f"task {model.task!r} is unknown; it must be one of {', '.join(TASKS)}")
+        raise ModelError(f"task {model.task!r:.40} is unknown; it must be one of {', '.join(TASKS)}")
 
 
 def _check_classes(classes: tuple[Label, ...]) -> None:
@@ -296,7 +314,7 @@ def _check_classes(classes: tuple[Label, ...]) -> None:
         if isinstance(c, str) and (not 0 < len(c) <= MAX_LABEL_LENGTH or not c.isprintable()):
             raise ModelError(f"label {c[:40]!r} must be 1 to {MAX_LABEL_LENGTH} printable characters")
         if isinstance(c, int) and not -(2**63) <= c < 2**63:
-            raise ModelError(f"label {c} does not fit in 64 bits")
+            raise ModelError("class labels must fit in 64 bits")
 
 
 def _check_calibration(model: SparseModel) -> None:
@@ -304,14 +322,24 @@ def _check_calibration(model: SparseModel) -> None:
     if calibration is None:
         return
     if calibration.kind not in CALIBRATIONS or (calibration.kind == "platt") != (model.n_outputs == 1):
-        raise ModelError(f"calibration {calibration.kind!r} does not suit a model with {len(model.classes)} classes")
-    if not np.isfinite([calibration.slope, calibration.offset]).all():
-        raise ModelError("calibration holds NaN or infinite values")
+        raise ModelError(f"calibration {calibration.kind!r:.40} does not suit {len(model.classes)} classes")
+    if not all(isinstance(v, float | int) and abs(v) < np.inf for v in (calibration.slope, calibration.offset)):
+        raise ModelError("calibration holds values that are not finite numbers")
 
 
 def _plain_json(card: Mapping[str, Any]) -> dict[str, Any]:
     try:
-        plain = json.loads(json.dumps(dict(card), allow_nan=False))
-    except (TypeError, ValueError) as error:
-        raise ModelError(f"the card must hold plain JSON values ({error})") from None
-    return dict(plain)
+        text = json.dumps(dict(card), allow_nan=False)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise ModelError(f"the card must hold plain JSON values ({str(error)[:80]})") from None
+    plain: dict[str, Any] = json.loads(text)
+    if _nested_beyond(plain, MAX_CARD_DEPTH):
+        raise ModelError(f"the card is nested more than {MAX_CARD_DEPTH} deep")
+    return plain
+
+
+def _nested_beyond(value: Any, depth: int) -> bool:
+    if not isinstance(value, dict | list):
+        return False
+    inner = value.values() if isinstance(value, dict) else value
+    return depth == 0 or any(_nested_beyond(item, depth - 1) for item in inner)

@@ -31,6 +31,16 @@ def reporting(reporter: Reporter) -> Iterator[None]:
 
 
 @contextmanager
+def silence() -> Iterator[None]:
+    """Hide the progress of everything inside the block, which is a step of a task already shown."""
+    token = _reporter.set(None)
+    try:
+        yield
+    finally:
+        _reporter.reset(token)
+
+
+@contextmanager
 def task(title: str, total: int) -> Iterator[Advance]:
     """Announce ``total`` steps of work; call the function it gives after each, with a short remark."""
     reporter = _reporter.get()

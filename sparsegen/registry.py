@@ -67,10 +67,14 @@ class Registry(Mapping[str, T], Generic[T]):
     def _discover(self) -> None:
         if self._complete:
             return
-        self._complete = True
-        package = importlib.import_module(self._package)
-        for module in pkgutil.iter_modules(package.__path__):
-            importlib.import_module(f"{self._package}.{module.name}")
+        self._complete = True  # before the imports, since a module may look at its own registry while it loads
+        try:
+            package = importlib.import_module(self._package)
+            for module in pkgutil.iter_modules(package.__path__):
+                importlib.import_module(f"{self._package}.{module.name}")
+        except BaseException:
+            self._complete = False  # a broken module is an error every time, not a shorter list the second time
+            raise
 
 
 METHODS: Registry[type[SparseClassifier]] = Registry("method", "sparsegen.methods")

@@ -531,7 +531,6 @@ def test_match_features_refuses_other_columns(names: tuple[str, ...], match: str
         ("b,a,label\n2,1,cat\n", None, ["cat"]),
         ("label,b,a\ncat,2,1\n", "label", ["cat"]),
         ("b,when,a\n2,noon,1\n", None, None),
-        ("b,a\n2,1\n", "label", None),
         ("b,a,label\n2,1,\n", None, None),
     ],
 )
@@ -557,6 +556,24 @@ def test_read_features_names_what_is_missing_or_wrong(write: Write) -> None:
         data.read_features(write("acel,b\n1,2\n"), ("accel", "b"))
     with pytest.raises(DataError, match="row 2, column 'b'"):
         data.read_features(write("b,a\noops,1\n"), ("a", "b"))
+
+
+@pytest.mark.parametrize("names", [("a", "b"), ("x0", "x1"), None])
+@pytest.mark.parametrize(
+    ("label", "part"), [("lable", "did you mean 'label'"), ("kind", "is not in"), (7, "is not in")]
+)
+def test_read_features_refuses_a_label_that_is_no_column(
+    write: Write, names: tuple[str, ...] | None, label: str | int, part: str
+) -> None:
+    with pytest.raises(DataError, match=part):
+        data.read_features(write("b,a,label\n2,1,cat\n"), names, label, n_features=2)
+
+
+def test_read_features_refuses_a_label_that_is_a_feature(write: Write) -> None:
+    with pytest.raises(DataError, match=r"column 'a' of toy\.csv is a feature of the model"):
+        data.read_features(write("b,a\n2,1\n"), ("a", "b"), "a")
+    with pytest.raises(DataError, match="1 feature where the model has 2"):
+        data.read_features(write("b,a\n2,1\n"), None, "a", n_features=2)
 
 
 def test_read_features_from_npz(npz: Write) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from numbers import Real
 
 import numpy as np
 
@@ -20,21 +21,32 @@ class Parameter:
     meaning: str
     default: float
     minimum: float = -np.inf
+    maximum: float = np.inf
     positive: bool = False
     whole: bool = False
 
     def check(self, name: str, value: float) -> float:
         """Return ``value`` or raise an error that says what it may be."""
-        number = float(value)
-        allowed = "a whole number" if self.whole else "a number"
-        if self.positive:
-            allowed += " > 0"
-        elif self.minimum > -np.inf:
-            allowed += f" >= {self.minimum:g}"
-        wrong = not np.isfinite(number) or number < self.minimum or (self.positive and number <= 0)
-        if wrong or (self.whole and number != int(number)):
-            raise OptionError(f"kernel parameter {name} is {value}, but must be {allowed}")
+        number = _number(value)
+        wrong = not self.minimum <= number <= self.maximum or not np.isfinite(number)
+        if wrong or (self.positive and number <= 0) or (self.whole and number != int(number)):
+            raise OptionError(f"kernel parameter {name} is {value!s:.40}, but must be {self._allowed()}")
         return number
+
+    def _allowed(self) -> str:
+        limits = [" > 0"] if self.positive else [f" >= {self.minimum:g}"] if self.minimum > -np.inf else []
+        limits += [f" <= {self.maximum:g}"] if self.maximum < np.inf else []
+        return ("a whole number" if self.whole else "a number") + " and".join(limits)
+
+
+def _number(value: object) -> float:
+    """Return a float, or NaN for what is no number or too large for one."""
+    if isinstance(value, bool) or not isinstance(value, Real):
+        return np.nan
+    try:
+        return float(value)
+    except OverflowError:
+        return np.nan
 
 
 @dataclass(frozen=True)

@@ -11,13 +11,12 @@ from scipy.spatial.distance import cdist
 
 from sparsegen.expression import Array
 
-
 MAX_OFFSET = 100.0  # squared offset over variance, beyond which two digits would be lost
 
 
 @dataclass(frozen=True)
 class BaseBlock:
-    """``block(X, Z)`` gives the n x m matrix; ``pull_back(B, X, Z)`` gives ``sum_i B[i, u] * d base(x_i, z_u)/dz_u``."""
+    """``block(X, Z)`` gives an n x m matrix; ``pull_back(B, X, Z)`` gives ``sum_i B[i, u] * d base(x_i, z_u)/dz_u``."""
 
     block: Callable[[Array, Array], Array]
     pull_back: Callable[[Array, Array, Array], Array]
@@ -28,7 +27,7 @@ def _dot(X: Array, Z: Array) -> Array:
 
 
 def _dot_pull_back(B: Array, X: Array, Z: Array) -> Array:
-    return np.broadcast_to(B, (len(X), len(Z))).T @ X
+    return B.T @ X
 
 
 def _sqdist(X: Array, Z: Array) -> Array:
@@ -44,7 +43,8 @@ def _sqdist(X: Array, Z: Array) -> Array:
 
 
 def _sqdist_pull_back(B: Array, X: Array, Z: Array) -> Array:
-    return 2.0 * (B.sum(axis=0)[:, None] * Z - B.T @ X)
+    pulled: Array = B.sum(axis=0)[:, None] * Z - B.T @ X
+    return 2.0 * pulled
 
 
 def _l1dist(X: Array, Z: Array) -> Array:

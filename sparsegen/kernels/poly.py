@@ -12,7 +12,7 @@ POLY = KERNELS.register("poly")(
         {
             "gamma": Parameter("scale of the dot product", 1.0, positive=True),
             "coef0": Parameter("constant term", 1.0, minimum=0.0),
-            "degree": Parameter("power", 3.0, minimum=1.0, whole=True),
+            "degree": Parameter("power", 3.0, minimum=1.0, maximum=64.0, whole=True),
         },
     )
 )

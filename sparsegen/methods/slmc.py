@@ -1,17 +1,17 @@
 """SLMC, the sparse large margin classifier [W05]: an SVM whose weight vector is spanned by m vectors Z it may move.
 
-    min_{Z, beta, b}  1/2 sum_k beta_k' Kz beta_k + sum_k sum_i loss(y_ik (beta_k . psi_z(x_i) + b_k))    [W05, eq. 5-8, 16]
+    min_{Z, beta, b}  1/2 sum_k beta_k' Kz beta_k + sum_k sum_i loss(y_ik (beta_k . psi_z(x_i) + b_k))    [W05, eq. 16]
 
-The inner problem in (beta, b) is solved exactly for given Z, W(Z) is its value [W05, eq. 10], and L-BFGS-B descends on W.
-By the envelope theorem the gradient needs only ``K(Z, Z)`` and ``K(X, Z)`` with beta and alpha held fixed:
+The inner problem in (beta, b) is solved exactly for given Z, W(Z) is its value [W05, eq. 10], and L-BFGS-B descends on
+W. By the envelope theorem the gradient needs only ``K(Z, Z)`` and ``K(X, Z)`` with beta and alpha held fixed:
 
     dW/dz = 1/2 sum_k d(beta_k' Kz beta_k)/dz - sum_k sum_i alpha_ik y_ik beta_k . dpsi_z(x_i)/dz
 
 which equals [W05, eq. 34] at the optimum, since beta = Kz^-1 Kzx Y alpha there [W05, eq. 33].
 
 All classes share Z, so a device evaluates m kernels whatever the number of classes. With ``projection=p`` the kernels
-see ``P x``, and P is learnt together with Z; ``1/2 rho C |P - P0|^2`` holds it near the principal directions P0 it starts
-from (left free, P stretches until the training rows are separated and the test rows are not).
+see ``P x``, and P is learnt together with Z; ``1/2 rho C |P - P0|^2`` holds it near the principal directions P0 it
+starts from (left free, P stretches until the training rows are separated and the test rows are not).
 
 Symbols: Z (m, p) vectors, Kz = K(Z, Z), L its Cholesky factor, Phi = Kxz L^-T whitened features [W05, eq. 29],
 beta (n_outputs, m), P (p, d) projection, theta = (Z, P) flattened.
@@ -22,6 +22,7 @@ Note: Kz is given a ridge of ``RIDGE`` times its mean diagonal, so that vectors 
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from dataclasses import replace
 from numbers import Integral, Real
@@ -30,7 +31,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.linalg import cho_factor, solve_triangular
-from scipy.optimize import minimize
+from scipy.optimize import OptimizeResult, minimize
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from sparsegen import progress
@@ -130,43 +132,52 @@ class SLMC(SparseClassifier):
         self.random_state = random_state
 
     def _train(self, X: Array, Y: Array, kernel: BoundKernel, rng: np.random.RandomState) -> Expansion:
-        m = self._count_vectors(X, Y, kernel)
         P = start_projection(X, self.projection)
+        m = self._count_vectors(X, Y, kernel)
         seen = X if P is None else X @ P.T
-        best: Expansion | None = None
+        loss = Loss(self.loss, float(self.C))
+        found = []
         for start in range(self.n_init):
-            loss = Loss(self.loss, float(self.C))
             objective = SlmcObjective(X, Y, kernel, loss, P, self.projection_penalty * self.C, self.block_rows)
             Z = start_vectors(seen, m, self.init, rng)
-            title = f"training slmc, start {start + 1} of {self.n_init}"
             if self.optimize == "vectors":
-                found = self._descend(objective, Z, P, title)
+                title = f"training slmc, start {start + 1} of {self.n_init}"
+                unit = float(seen.std()) * np.sqrt(m) or 1.0  # the first step moves each vector by about one deviation
+                found.append(self._descend(objective, Z, P, unit, title))
             else:
-                found = objective.expansion(Z, P, iterations=0)
-            if best is None or found.facts["objective"] < best.facts["objective"]:
-                best = found
-        assert best is not None  # noqa: S101 - n_init >= 1
-        return best
+                found.append(objective.expansion(Z, P, iterations=0))
+        return min(found, key=lambda expansion: float(expansion.facts["objective"]))
 
-    def _descend(self, objective: SlmcObjective, Z: Array, P: Array | None, title: str) -> Expansion:
-        theta = Z.ravel() if P is None else np.concatenate([Z.ravel(), P.ravel()])
+    def _descend(self, objective: SlmcObjective, Z: Array, P: Array | None, unit: float, title: str) -> Expansion:
+        """Return the end of a descent from (Z, P); Z is counted in units, so that scaled data take the same path."""
+
+        def unpack(theta: Array) -> tuple[Array, Array | None]:
+            vectors = unit * theta[: Z.size].reshape(Z.shape)
+            return vectors, None if P is None else theta[Z.size :].reshape(P.shape)
+
+        def value_and_gradient(theta: Array) -> tuple[float, Array]:
+            value, gradient = objective(*unpack(theta))
+            gradient[: Z.size] *= unit
+            return value, gradient
+
+        start = np.concatenate([Z.ravel() / unit, [] if P is None else P.ravel()])
         with progress.task(title, self.max_iter) as advance:
             result = minimize(
-                lambda values: objective(*_unpack(values, Z, P)),
-                theta,
+                value_and_gradient,
+                start,
                 jac=True,
                 method="L-BFGS-B",
-                callback=lambda intermediate_result: advance(f"objective {intermediate_result.fun:.5g}"),
-                options={"maxiter": self.max_iter, "ftol": self.tol, "gtol": 0.0, "maxcor": 20},
+                callback=_StopBelow(self.tol, advance),
+                options={"maxiter": self.max_iter, "ftol": 0.0, "gtol": 0.0, "maxcor": 20},
             )
-        return objective.expansion(*_unpack(result.x, Z, P), iterations=int(result.nit))
+        return objective.expansion(*unpack(result.x), iterations=int(result.nit))
 
     def _count_vectors(self, X: Array, Y: Array, kernel: BoundKernel) -> int:
         n = len(X)
         if self.n_vectors is not None and self.ratio is not None:
             raise OptionError("n_vectors and ratio exclude each other; give one of them")
         if not isinstance(self.init, str):
-            given = len(np.asarray(self.init))
+            given = len(np.atleast_1d(self.init))
             if self.n_vectors not in (None, given) or self.ratio is not None:
                 raise OptionError(f"init holds {given} vectors; leave n_vectors and ratio out")
             return given
@@ -174,16 +185,27 @@ class SLMC(SparseClassifier):
             coef, _ = full_svm(X, Y, kernel, self.C)
             return max(1, int(np.ceil(self.ratio * np.count_nonzero(coef.any(axis=0)) - 1e-9)))
         if self.n_vectors is None:
-            return min(n, max(DEFAULT_VECTORS, 3 * Y.shape[1]))
+            return min(n, max(DEFAULT_VECTORS, 3 * int(Y.shape[1])))
         if self.n_vectors > n:
             raise OptionError(f"{self.n_vectors} vectors were asked for, but there are only {n} rows to train on")
-        return self.n_vectors
+        return int(self.n_vectors)
 
 
-def _unpack(theta: Array, Z: Array, P: Array | None) -> tuple[Array, Array | None]:
-    if P is None:
-        return theta.reshape(Z.shape), None
-    return theta[: Z.size].reshape(Z.shape), theta[Z.size :].reshape(P.shape)
+class _StopBelow:
+    """A callback that ends a descent once an iteration improves the objective by less than a share ``tol``.
+
+    Note: L-BFGS-B's own ``ftol`` is a share of at least 1, and so would stop at once where C, hence W, is small.
+    """
+
+    def __init__(self, tol: float, advance: progress.Advance) -> None:
+        self.tol, self.advance, self.last = tol, advance, np.inf
+
+    def __call__(self, intermediate_result: OptimizeResult) -> None:
+        now = float(intermediate_result.fun)
+        improvement, self.last = self.last - now, now
+        self.advance(f"objective {now:.5g}")
+        if improvement <= self.tol * now:
+            raise StopIteration
 
 
 class SlmcObjective:
@@ -202,13 +224,14 @@ class SlmcObjective:
         self.X, self.Y, self.kernel, self.loss = X, Y, kernel, loss
         self.P0, self.rho = P0, rho
         self.block_rows = block_rows
-        self._ridge: float | None = None
         self._last: tuple[Array, Solution] | None = None
 
     def __call__(self, Z: Array, P: Array | None) -> tuple[float, Array]:
         """Return W and its gradient in (Z, P), flattened."""
         features, block_z, beta, solution = self._inner(Z, P)
-        gradient_Z = block_z.gradient(beta.T @ beta)  # half of it for each argument of K(Z, Z)
+        weights_z = beta.T @ beta  # half of it for each argument of K(Z, Z)
+        weights_z[np.diag_indices_from(weights_z)] += RIDGE * np.mean(np.sum(beta**2, axis=0))  # the ridge's share
+        gradient_Z = block_z.gradient(weights_z)
         gradient_P = None if P is None or self.P0 is None else self.rho * (P - self.P0)
         for rows, block in features.gram_blocks():
             weights = -(solution.alpha[rows] * self.Y[rows]) @ beta
@@ -221,6 +244,12 @@ class SlmcObjective:
     def expansion(self, Z: Array, P: Array | None, iterations: int) -> Expansion:
         """Return the classifier at (Z, P)."""
         _, _, beta, solution = self._inner(Z, P)
+        if not solution.solved:
+            warnings.warn(
+                "the coefficients could not be solved to full accuracy; scale the features or lower C",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
         facts = {"iterations": iterations, "objective": self._objective(solution, P)}
         return Expansion(Z.copy(), beta, solution.b, None if P is None else P.copy(), facts)
 
@@ -231,9 +260,7 @@ class SlmcObjective:
     def _inner(self, Z: Array, P: Array | None) -> tuple[_Features, GramBlock, Array, Solution]:
         block_z = self.kernel.block(Z, Z)
         Kz = block_z.value.copy()
-        if self._ridge is None:  # fixed at the first Z, so that the gradient does not depend on it
-            self._ridge = RIDGE * max(float(np.mean(np.diag(Kz))), 1e-12)
-        Kz[np.diag_indices_from(Kz)] += self._ridge
+        Kz[np.diag_indices_from(Kz)] += RIDGE * (float(np.mean(np.diag(Kz))) or 1.0)
         L = np.tril(cho_factor(Kz, lower=True)[0])
         features = _Features(self.X, self.kernel, Z, P, L, self.block_rows)
         start = None
@@ -274,8 +301,7 @@ class _Features:
             rows = slice(first, min(n, first + self.step))
             seen = self.X[rows] if self.P is None else self.X[rows] @ self.P.T
             block = self.kernel.block(seen, self.Z)
-            Phi = solve_triangular(self.L, block.value.T, lower=True).T
-            Phi = np.ascontiguousarray(Phi)
+            Phi = np.ascontiguousarray(solve_triangular(self.L, block.value.T, lower=True).T)
             if n <= self.step:
                 self._kept = (block, Phi)
             yield rows, block, Phi

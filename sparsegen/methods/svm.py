@@ -5,10 +5,12 @@ Several classes are one-vs-rest, and a support vector that several machines use 
 
 from __future__ import annotations
 
+from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.svm import SVC
+from sklearn.utils._param_validation import Interval
 
 from sparsegen import progress
 from sparsegen.estimators import Expansion, SparseClassifier
@@ -35,7 +37,10 @@ class SVM(SparseClassifier):
 
     method = "svm"
     summary = "scikit-learn's SVC as reference; one-vs-rest, all support vectors"
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {**SparseClassifier._parameter_constraints, "tol": [float]}
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **SparseClassifier._parameter_constraints,
+        "tol": [Interval(Real, 0.0, None, closed="neither")],
+    }
 
     def __init__(
         self,

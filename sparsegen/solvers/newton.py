@@ -16,7 +16,7 @@ where the squared hinge is ``sigma = 2 C, cap = inf, a = 0`` and a step of the m
 ``cap = C, a = alpha / sigma``, after which ``alpha = h'(t)``.
 
 Symbols: Phi (n, m) whitened kernel features, V (n_outputs, m) weights, b (n_outputs,) biases, Y (n, n_outputs) signs,
-F (n, n_outputs) = Phi V' + b, alpha (n, n_outputs) multipliers.
+alpha (n, n_outputs) multipliers. Inside the iteration Y, alpha and the outputs F = V Phi' + b have one row per output.
 
 Note: [W05] solves the dual with an SVM package; the method of multipliers reaches the same optimum with a duality gap
 small enough for quasi-Newton steps on Z, and needs only rows on the margin in its Hessian.
@@ -34,13 +34,17 @@ from scipy.linalg.lapack import dposv
 
 from sparsegen.expression import Array
 
-GAP = 1e-6  # relative duality gap of the hinge solution
+GAP = 1e-8  # relative duality gap of the hinge solution
 MAX_NEWTON = 200
 MAX_MULTIPLIER_STEPS = 60
-BIAS_RIDGE = 1e-9  # on the Newton matrix only, so that it is regular when no row is on the curved piece
+MAX_SIGMA = 1e6  # times C; beyond it the subproblems are all rounding error
+TINY = 1e-14  # the objective cannot show a descent below this share of it; the gradient still can
+ZERO = 1e-30
+BIAS_RIDGE = 1e-9  # keeps the Newton matrix regular while no row is on the curved piece
 
 Blocks = Iterable[tuple[slice, Array]]
 Bools = NDArray[np.bool_]
+Indices = NDArray[np.intp]
 Pieces = NDArray[np.int8]
 
 FLAT, CURVED, STEEP = 0, 1, 2  # the three pieces of h
@@ -67,6 +71,8 @@ class Solution:
     b: Array
     alpha: Array
     objective: float
+    solved: bool = True
+    """False where rounding or an iteration bound stopped the search before the tolerance was met."""
 
 
 def solve(blocks: Blocks, Y: Array, n_features: int, loss: Loss, start: Solution | None = None) -> Solution:
@@ -74,40 +80,48 @@ def solve(blocks: Blocks, Y: Array, n_features: int, loss: Loss, start: Solution
     n, n_outputs = Y.shape
     if start is None:
         start = Solution(np.zeros((n_outputs, n_features)), np.zeros(n_outputs), np.zeros((n, n_outputs)), np.inf)
-    state = _State(blocks, Y, start.V.copy(), start.b.copy())
-    everyone = np.ones(n_outputs, dtype=bool)
+    state = _State(blocks, np.ascontiguousarray(Y.T), start.V.copy(), start.b.copy())
     if loss.name == "squared_hinge":
-        alpha = state.minimise(np.zeros_like(Y), np.full(n_outputs, 2.0 * loss.C), np.inf, everyone)
+        sigma = np.full(n_outputs, 2.0 * loss.C)
+        alpha, unsolved = state.minimise(np.zeros_like(state.Y), sigma, np.inf, np.arange(n_outputs))
     else:
-        alpha = _multiplier_method(state, np.clip(start.alpha, 0.0, loss.C), loss)
-    objective = 0.5 * float((state.V**2).sum()) + loss.value(Y * state.F)
-    return Solution(state.V, state.b, alpha, objective)
+        alpha, unsolved = _multiplier_method(state, np.clip(start.alpha.T, 0.0, loss.C), loss.C)
+    objective = 0.5 * float((state.V**2).sum()) + loss.value(state.Y * state.F)
+    return Solution(state.V, state.b, np.ascontiguousarray(alpha.T), objective, len(unsolved) == 0)
 
 
-def _multiplier_method(state: _State, alpha: Array, loss: Loss) -> Array:
-    """Hinge: repeat ``alpha <- h'(t)`` until each output's duality gap is closed; sigma grows where that is slow."""
-    Y = state.Y
-    sigma = np.full(Y.shape[1], loss.C)
-    last_gap = np.full(Y.shape[1], np.inf)
-    open_outputs = np.ones(Y.shape[1], dtype=bool)
+def _multiplier_method(state: _State, alpha: Array, C: float) -> tuple[Array, Indices]:
+    """Hinge: repeat ``alpha <- h'(t)`` until each output's duality gap is closed; sigma grows where that is slow.
+
+    Returns alpha and the outputs whose gap could not be closed.
+    """
+    n_outputs = len(alpha)
+    sigma = np.full(n_outputs, float(C))
+    last_gap = np.full(n_outputs, np.inf)
+    open_outputs = np.arange(n_outputs)
+    stuck: list[int] = []
     for _ in range(MAX_MULTIPLIER_STEPS):
-        shift = alpha / sigma
-        updated = state.minimise(shift, sigma, loss.C, open_outputs)
-        alpha[:, open_outputs] = updated[:, open_outputs]
+        updated, unsolved = state.minimise(alpha / sigma[:, None], sigma, C, open_outputs)
+        alpha[open_outputs] = updated[open_outputs]
         half_norm = 0.5 * (state.V**2).sum(axis=1)
-        primal = half_norm + loss.C * np.maximum(0.0, 1.0 - Y * state.F).sum(axis=0)
-        dual = alpha.sum(axis=0) - half_norm  # V = Phi'(y alpha) and sum y alpha = 0 after each subproblem
+        primal = half_norm + C * np.maximum(0.0, 1.0 - state.Y * state.F).sum(axis=1)
+        dual = alpha.sum(axis=1) - half_norm  # V = Phi'(y alpha) and sum y alpha = 0 after each subproblem
         gap = primal - dual
-        open_outputs &= gap > GAP * np.maximum(primal, 1e-12)
-        if not open_outputs.any():
+        is_open = gap > GAP * primal
+        # A subproblem that rounding left unsolved stays so with a larger sigma: keep what it has reached.
+        stuck.extend(unsolved[is_open[unsolved]].tolist())
+        is_open[unsolved] = False
+        open_outputs = open_outputs[is_open[open_outputs]]
+        if len(open_outputs) == 0:
             break
-        sigma = np.where(open_outputs & (gap > 0.1 * last_gap), sigma * 5.0, sigma)
+        slow = open_outputs[gap[open_outputs] > 0.1 * last_gap[open_outputs]]
+        sigma[slow] = np.minimum(5.0 * sigma[slow], MAX_SIGMA * C)
         last_gap = gap
-    return alpha
+    return alpha, np.append(open_outputs, stuck)
 
 
 class _State:
-    """Weights with their outputs F on all rows, and the Newton iteration on them."""
+    """Weights with their outputs F (n_outputs, n) on all rows, and the Newton iteration on them."""
 
     def __init__(self, blocks: Blocks, Y: Array, V: Array, b: Array) -> None:
         self.blocks, self.Y, self.V, self.b = blocks, Y, V, b
@@ -115,98 +129,118 @@ class _State:
         n_outputs, m = V.shape
         self.curvature = np.zeros((n_outputs, m + 1, m + 1))  # per output: sum of (phi, 1)(phi, 1)', lower triangle
         self.counted = np.zeros(Y.shape, dtype=np.int8)  # the rows in that sum
+        self.removed = np.zeros(n_outputs, dtype=np.int64)  # rows taken out of it since it was last built anew
 
     def _outputs(self, V: Array, b: Array) -> Array:
-        F = np.empty(self.Y.shape)
+        F = np.empty((len(V), self.Y.shape[1]))
         for rows, Phi in self.blocks:
-            np.matmul(Phi, V.T, out=F[rows])
-        F += b
+            np.matmul(V, Phi.T, out=F[:, rows])
+        F += b[:, None]
         return F
 
-    def minimise(self, shift: Array, sigma: Array, cap: float, wanted: Bools) -> Array:
-        """Bring the wanted outputs to the minimum of ``1/2 v'v + sum h(t)``; return ``h'(t)`` for every row."""
-        Y, n_outputs, m = self.Y, *self.V.shape
-        open_outputs = wanted.copy()
+    def minimise(self, shift: Array, sigma: Array, cap: float, outputs: Indices) -> tuple[Array, Indices]:
+        """Bring these outputs to the minimum of ``1/2 v'v + sum h(t)``; return ``h'(t)`` and the outputs left short."""
+        Y, F = self.Y, self.F
         pull = np.zeros_like(Y)
         piece = np.zeros(Y.shape, dtype=np.int8)
-        last_piece = np.zeros(Y.shape, dtype=np.int8)
-        full_step = np.zeros(n_outputs, dtype=bool)
+        for k in outputs:
+            classify_rows(F[k], Y[k], shift[k], sigma[k], cap, pull[k], piece[k])
+        last_descent = np.full(len(Y), np.inf)
         for _ in range(MAX_NEWTON):
-            classify_rows(self.F, Y, shift, sigma, cap, pull, piece)
-            for k in np.flatnonzero(open_outputs & full_step):
-                # A full Newton step that stays on its piece of the quadratic has reached that piece's minimum.
-                if np.array_equal(piece[:, k], last_piece[:, k]):
-                    open_outputs[k] = False
-            if not open_outputs.any():
+            step_V, step_b, descent = self._newton_direction(pull, piece, sigma, outputs)
+            # The sum of h' is the objective, up to a factor between 1 and 2, where that matters: near the optimum.
+            size = pull[outputs].sum(axis=1) + (self.V[outputs] ** 2).sum(axis=1)
+            # Newton steps shrink the descent fast near the optimum; one that does not is made of rounding errors.
+            stalled = (descent <= TINY * size) & (descent > 0.5 * last_descent[outputs])
+            last_descent[outputs] = descent
+            moving = ~stalled & (descent > ZERO * size)
+            outputs, step_V, step_b = outputs[moving], step_V[moving], step_b[moving]
+            if len(outputs) == 0:
                 break
-            last_piece[:] = piece
-            step_V, step_b, slopes = self._newton_direction(pull, piece, sigma, open_outputs)
             step_F = self._outputs(step_V, step_b)
-            for k in np.flatnonzero(open_outputs):
-                if -slopes[k] <= 1e-14 * (1.0 + abs(float(self.V[k] @ self.V[k]))):
-                    open_outputs[k] = False
-                    continue
-                length = line_search(
-                    float(self.V[k] @ step_V[k]), float(step_V[k] @ step_V[k]),
-                    self.F[:, k], step_F[:, k], Y[:, k], shift[:, k], float(sigma[k]), cap,
-                )  # fmt: skip
-                full_step[k] = length == 1.0
-                self.V[k] += length * step_V[k]
-                self.b[k] += length * step_b[k]
-                self.F[:, k] += length * step_F[:, k]
-        classify_rows(self.F, Y, shift, sigma, cap, pull, piece)
-        return pull
+            finished = np.zeros(len(outputs), dtype=bool)
+            for j, k in enumerate(outputs):
+                v, d = self.V[k], step_V[j]
+                length = line_search(float(v @ d), float(d @ d), F[k], step_F[j], Y[k], shift[k], sigma[k], cap)
+                v += length * d
+                self.b[k] += length * step_b[j]
+                F[k] += length * step_F[j]
+                before = piece[k].copy()
+                classify_rows(F[k], Y[k], shift[k], sigma[k], cap, pull[k], piece[k])
+                # A full Newton step that stays on its piece of the quadratic has reached that piece's minimum.
+                finished[j] = length == 1.0 and np.array_equal(before, piece[k])
+            outputs = outputs[~finished]
+            if len(outputs) == 0:
+                break
+        return pull, outputs
 
     def _newton_direction(
-        self, pull: Array, piece: Pieces, sigma: Array, wanted: Bools
+        self, pull: Array, piece: Pieces, sigma: Array, outputs: Indices
     ) -> tuple[Array, Array, Array]:
-        """Return the Newton step of every wanted output, and the slope of its objective along it."""
-        Y, n_outputs, m = self.Y, *self.V.shape
-        outputs = np.flatnonzero(wanted)
-        gradient = np.zeros((n_outputs, m + 1))
-        gradient[:, :m] = self.V
-        changed = (piece == CURVED).view(np.int8) - self.counted
+        """Return the Newton steps of these outputs, and how steeply their objectives descend along them."""
+        n, m = self.Y.shape[1], self.V.shape[1]
+        signed = pull[outputs] * self.Y[outputs]
+        changed = [self._changed_rows(k, piece[k] == CURVED) for k in outputs]
+        gradient = np.empty((len(outputs), m + 1))
+        gradient[:, :m] = self.V[outputs]
+        gradient[:, m] = -signed.sum(axis=1)
         for rows, Phi in self.blocks:
-            signed = pull[rows] * Y[rows]
-            gradient[:, :m] -= signed.T @ Phi
-            gradient[:, m] -= signed.sum(axis=0)
-            for k in outputs:
-                self._count_rows(k, Phi, changed[rows, k])
-        self.counted[:, outputs] += changed[:, outputs]
-        steps = np.zeros((n_outputs, m + 1))
-        slopes = np.zeros(n_outputs)
-        for k in outputs:
+            gradient[:, :m] -= signed[:, rows] @ Phi
+            for k, changes in zip(outputs, changed, strict=True):
+                self._count_rows(self.curvature[k], Phi, changes[rows])
+        steps = np.empty_like(gradient)
+        for j, k in enumerate(outputs):
             H = sigma[k] * self.curvature[k]
             H[np.arange(m), np.arange(m)] += 1.0
-            H[m, m] += BIAS_RIDGE * sigma[k] * len(Y)
-            _, steps[k], failed = dposv(H, -gradient[k], lower=1, overwrite_a=True)
-            if failed:
-                raise ArithmeticError("the Newton matrix is not positive definite")
-            slopes[k] = gradient[k] @ steps[k]
-        return steps[:, :m], steps[:, m], slopes
+            if H[m, m] == 0.0:
+                H[m, m] = BIAS_RIDGE * sigma[k] * n
+            steps[j] = -_solve_positive_definite(H, gradient[j])
+        return steps[:, :m], steps[:, m], -np.einsum("ij,ij->i", gradient, steps)
 
-    def _count_rows(self, k: int, Phi: Array, changed: Pieces) -> None:
+    def _changed_rows(self, k: int, curved: Bools) -> Pieces:
+        """Return +1 for rows to add to the curvature of output k and -1 for rows to take out."""
+        changes: Pieces = curved.view(np.int8) - self.counted[k]
+        self.removed[k] += np.count_nonzero(changes < 0)
+        if self.removed[k] > np.count_nonzero(curved):  # too much rounding error from what has gone, and no cheaper
+            self.curvature[k] = 0.0
+            self.removed[k] = 0
+            changes = curved.astype(np.int8)
+        self.counted[k] = curved
+        return changes
+
+    @staticmethod
+    def _count_rows(G: Array, Phi: Array, changes: Pieces) -> None:
         """Bring ``sum phi phi'`` over the rows on the curved piece up to date: most rows stay where they were."""
         m = Phi.shape[1]
-        G = self.curvature[k]
         for sign in (1, -1):
-            moved = Phi[changed == sign]
+            moved = Phi[changes == sign]
             if len(moved):
                 G[:m, :m] += sign * (moved.T @ moved)
                 G[m, :m] += sign * moved.sum(axis=0)
                 G[m, m] += sign * len(moved)
 
 
+def _solve_positive_definite(H: Array, rhs: Array) -> Array:
+    """Return ``H^-1 rhs`` from the lower triangle; a ridge makes up for what rounding took from a huge H."""
+    diagonal = H.diagonal().copy()
+    ridge = 0.0
+    while True:
+        _, solution, failed = dposv(H, rhs, lower=1)
+        if not failed:
+            return np.asarray(solution)
+        ridge = max(10.0 * ridge, 1e-15 * float(diagonal.max()))
+        np.fill_diagonal(H, diagonal + ridge)
+
+
 @numba.njit(cache=True)
 def classify_rows(
-    F: Array, Y: Array, shift: Array, sigma: Array, cap: float, pull: Array, piece: Pieces
+    f: Array, y: Array, shift: Array, sigma: float, cap: float, pull: Array, piece: Pieces
 ) -> None:
-    """Write ``h'(t)`` to ``pull`` and which piece t is on to ``piece``."""
-    for i in range(F.shape[0]):
-        for k in range(F.shape[1]):
-            p = sigma[k] * (shift[i, k] + 1.0 - Y[i, k] * F[i, k])
-            piece[i, k] = FLAT if p <= 0.0 else CURVED if p < cap else STEEP
-            pull[i, k] = min(max(p, 0.0), cap)
+    """Write ``h'(t)`` of one output to ``pull`` and which piece t is on to ``piece``."""
+    for i in range(f.shape[0]):
+        p = sigma * (shift[i] + 1.0 - y[i] * f[i])
+        piece[i] = FLAT if p <= 0.0 else CURVED if p < cap else STEEP
+        pull[i] = min(max(p, 0.0), cap)
 
 
 @numba.njit(cache=True)

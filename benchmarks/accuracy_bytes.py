@@ -1,0 +1,91 @@
+"""Accuracy against flash on digits: SLMC with more and more vectors, beside the full SVC, drawn as a picture.
+
+python -m benchmarks.accuracy_bytes [-o benchmarks/accuracy_bytes.png] [--json]
+
+Flash is what one prediction links on a Cortex-M4F. The split is fixed (a third held out, seed 0); nothing is chosen on it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+from typing import Any
+
+from sklearn.datasets import load_digits
+
+from sparsegen import data
+from sparsegen.bench import bench
+from sparsegen.training import train
+
+DEVICE = "cortex-m4f"
+GAMMA = 0.0013
+SERIES: dict[str, list[dict[str, Any]]] = {
+    "SLMC": [{"n_vectors": m} for m in (6, 10, 20, 30, 60, 100)],
+    "SLMC, projection 10": [{"n_vectors": m, "projection": 10, "gamma": GAMMA} for m in (6, 10, 15, 20, 30, 60)],
+    "scikit-learn SVC": [{"C": C} for C in (1.0, 10.0)],
+}
+
+
+def measure(series: dict[str, list[dict[str, Any]]]) -> list[dict[str, Any]]:
+    """Return one point per model: its series, accuracy, vectors and bytes."""
+    digits: Any = load_digits()
+    train_set, test_set = data.split(data.from_arrays(digits.data, digits.target, source="digits"), 1 / 3, seed=0)
+    points = []
+    for title, settings in series.items():
+        method = "svm" if "SVC" in title else "slmc"
+        for parameters in settings:
+            report = train(train_set, test_set, method=method, scale="none", parameters=dict(parameters))
+            cost = bench(report.model, test_set.X[:4], devices=[DEVICE])[0].measurement
+            points.append(
+                {
+                    "series": title,
+                    "vectors": report.model.n_vectors,
+                    "accuracy": report.accuracy,
+                    "flash": cost.flash,
+                    "instructions": cost.instructions,
+                }
+            )
+    return points
+
+
+def draw(points: list[dict[str, Any]], path: Path) -> None:
+    """Write the picture."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(7.2, 4.0), dpi=130, layout="constrained")
+    axes = figure.subplots()
+    for title, marker in zip(dict.fromkeys(p["series"] for p in points), "os^", strict=False):
+        own = [p for p in points if p["series"] == title]
+        axes.plot([p["flash"] for p in own], [100 * p["accuracy"] for p in own], marker=marker, label=title)
+        for p in own:
+            axes.annotate(str(p["vectors"]), (p["flash"], 100 * p["accuracy"]), xytext=(4, -11), textcoords="offset points", fontsize=8)
+    axes.set_xscale("log")
+    axes.set_xticks([2e3, 5e3, 1e4, 2e4, 5e4, 1e5], ["2 kB", "5 kB", "10 kB", "20 kB", "50 kB", "100 kB"])
+    axes.minorticks_off()
+    axes.set_xlabel("flash on a Cortex-M4F (numbers: expansion vectors)")
+    axes.set_ylabel("test accuracy, %")
+    axes.set_title("scikit-learn digits, 599 test rows", fontsize=10)
+    axes.grid(alpha=0.3)
+    axes.legend(loc="lower right")
+    figure.savefig(path, metadata={"Software": None})
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Measure, draw and print."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("-o", "--output", type=Path, default=Path(__file__).with_suffix(".png"))
+    parser.add_argument("--json", action="store_true")
+    options = parser.parse_args(arguments)
+    points = measure(SERIES)
+    draw(points, options.output)
+    if options.json:
+        print(json.dumps(points, indent=2))
+        return
+    print("| model | vectors | accuracy % | flash bytes | instructions |\n| --- | --- | --- | --- | --- |")
+    for p in points:
+        print(f"| {p['series']} | {p['vectors']} | {100 * p['accuracy']:.2f} | {p['flash']:,} | {p['instructions']:,.0f} |")
+
+
+if __name__ == "__main__":
+    main()

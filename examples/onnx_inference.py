@@ -1,0 +1,21 @@
+"""Export to ONNX and run it with onnxruntime: the same labels, from a file any runtime can load."""
+
+import numpy as np
+import onnxruntime
+from sklearn.datasets import load_iris
+from sklearn.model_selection import train_test_split
+
+import sparsegen
+from sparsegen.registry import TARGETS
+
+data = load_iris()
+X_train, X_test, y_train, _ = train_test_split(data.data, data.target_names[data.target], random_state=0)
+classifier = sparsegen.SLMC(n_vectors=6, random_state=0).fit(X_train, y_train)
+
+graph = TARGETS["onnx"].export(classifier.model_, "iris").files["iris.onnx"]
+session = onnxruntime.InferenceSession(graph)
+labels, scores = session.run(None, {"X": X_test.astype(np.float32)})
+
+print(f"{len(graph)} bytes of ONNX; first labels: {', '.join(labels[:3])}")
+print(f"labels that differ from scikit-learn: {np.count_nonzero(labels != classifier.predict(X_test))} of {len(labels)}")
+print(f"largest score difference: {np.abs(scores - classifier.decision_function(X_test)).max():.1e}")

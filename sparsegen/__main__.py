@@ -1,0 +1,5 @@
+"""``python -m sparsegen``."""
+
+from sparsegen.cli import main
+
+main()

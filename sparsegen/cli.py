@@ -1,0 +1,312 @@
+"""The ``sparsegen`` command: parse, call the library, print. Heavy imports wait until a command needs them."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from sparsegen.cli_options import (
+    DataFile,
+    Devices,
+    Json,
+    LabelColumn,
+    ModelFile,
+    Name,
+    check_output,
+    device_names,
+    exclude,
+    number_or_word,
+    settings_of,
+)
+from sparsegen.errors import OptionError, SparsegenError, ToolError
+from sparsegen.version import __version__
+
+app = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    help="Train the smallest accurate classifier that fits your microcontroller; export verified C99 and ONNX.",
+    epilog="From a CSV to C: sparsegen train data.csv --vectors 20, then sparsegen export model.safetensors -o out, "
+    "then sparsegen verify model.safetensors data.csv. To see it all at once: sparsegen demo.",
+)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"sparsegen {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
+    ] = False,
+) -> None:
+    pass
+
+
+@app.command()
+def train(
+    data_file: DataFile,
+    label: LabelColumn = None,
+    method: Annotated[str, typer.Option(help="Training method; see: sparsegen list methods.")] = "slmc",
+    vectors: Annotated[
+        int | None,
+        typer.Option(
+            help="Number of expansion vectors: flash and time grow with it.", show_default="16, or 3 per class"
+        ),
+    ] = None,
+    ratio: Annotated[
+        float | None,
+        typer.Option(help="Instead: share of the full SVM's support vectors, such as 0.05.", show_default=False),
+    ] = None,
+    kernel: Annotated[str | None, typer.Option(help="Kernel; see: sparsegen list kernels.", show_default="rbf")] = None,
+    gamma: Annotated[
+        str | None,
+        typer.Option(metavar="G|scale|auto", help="Kernel width; auto: by cross-validation.", show_default="scale"),
+    ] = None,
+    C: Annotated[
+        str | None,
+        typer.Option("--C", metavar="C|auto", help="Weight of errors; auto: by cross-validation.", show_default="1"),
+    ] = None,
+    projection: Annotated[
+        int | None,
+        typer.Option(help="Learn a projection to this many values: smaller, for many features.", show_default=False),
+    ] = None,
+    scale: Annotated[
+        str, typer.Option(metavar="standard|minmax|none", help="Feature scaling; exports take raw features.")
+    ] = "standard",
+    test_size: Annotated[
+        float | None, typer.Option(help="Share of the rows held out for the test.", show_default="0.25")
+    ] = None,
+    test_data: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Test on this file instead.", show_default=False)
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Seed of split and training.")] = 0,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="NAME=VALUE", help="Any other parameter of the method, such as loss=hinge."),
+    ] = None,
+    output: Annotated[Path, typer.Option("-o", "--output", help="Where the model goes.")] = Path("model.safetensors"),
+    as_json: Json = False,
+) -> None:
+    """Train a model on labelled rows and test it on rows it has not seen."""
+    exclude("--vectors", vectors, "--ratio", ratio)
+    exclude("--test-size", test_size, "--test-data", test_data)
+    given = {
+        "kernel": kernel,
+        "gamma": None if gamma is None else number_or_word("gamma", gamma, ("scale", "auto")),
+        "C": None if C is None else number_or_word("C", C, ("auto",)),
+        "n_vectors": vectors,
+        "ratio": ratio,
+        "projection": projection,
+    }
+    parameters = {name: value for name, value in given.items() if value is not None}
+    parameters |= settings_of(settings or [], {**given, "random_state": seed})
+    check_output(output)
+
+    from sparsegen import cli_output as out
+    from sparsegen import data, training
+    from sparsegen.console import progress_bars
+
+    with progress_bars():
+        rows = data.read(data_file, label)
+        if test_data is None:
+            train_set, test_set = data.split(rows, 0.25 if test_size is None else test_size, seed)
+        else:
+            held_out = data.read(test_data, label, part="test")
+            train_set, test_set = rows, data.match_features(held_out, rows.feature_names, rows.X.shape[1])
+        report = training.train(train_set, test_set, method=method, scale=scale, seed=seed, parameters=parameters)
+        report.model.save(output)
+    out.print_training(report, output, as_json)
+
+
+@app.command()
+def predict(
+    model_file: ModelFile,
+    data_file: DataFile,
+    label: LabelColumn = None,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", help="Where the CSV goes; default: standard output.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Label the rows of a file, with a score per class."""
+    from sparsegen import cli_output as out
+
+    model, X, y = _model_and_rows(model_file, data_file, label)
+    out.print_predictions(model, X, y, output, as_json)
+
+
+@app.command()
+def export(
+    model_file: ModelFile,
+    target: Annotated[str, typer.Option(help="Export target; see: sparsegen list targets.")] = "c",
+    name: Name = "model",
+    output: Annotated[Path, typer.Option("-o", "--output", metavar="DIR", help="Folder for the files.")] = Path(),
+    as_json: Json = False,
+) -> None:
+    """Write a model as source code or as an ONNX graph."""
+    from sparsegen import cli_output as out
+    from sparsegen.files import write_all
+    from sparsegen.model import SparseModel
+    from sparsegen.registry import TARGETS
+
+    exported = TARGETS[target].export(SparseModel.load(model_file), name)
+    write_all(output, exported.files)
+    out.print_export(exported, output, as_json)
+
+
+@app.command()
+def verify(
+    model_file: ModelFile,
+    data_file: DataFile,
+    label: LabelColumn = None,
+    target: Annotated[str, typer.Option(help="Export target to check.")] = "c",
+    device: Devices = None,
+    as_json: Json = False,
+) -> None:
+    """Run every row through the export on each device and compare with Python; exit code 1 on a mismatch."""
+    devices = device_names(device)
+
+    from sparsegen import cli_output as out
+    from sparsegen import verify as verification
+    from sparsegen.console import progress_bars
+
+    with progress_bars():
+        model, X, y = _model_and_rows(model_file, data_file, label)
+        verdicts = _some_device(verification.verify(model, X, y, target=target, devices=devices), target)
+    out.print_verdicts(verdicts, as_json)
+    if not all(verdict.ok for verdict in verdicts):
+        raise typer.Exit(1)
+
+
+@app.command()
+def bench(
+    model_file: ModelFile,
+    device: Devices = None,
+    data_file: Annotated[
+        Path | None, typer.Option("--data", metavar="DATA", help="Rows to predict; default: the model's own examples.")
+    ] = None,
+    label: LabelColumn = None,
+    target: Annotated[str, typer.Option(help="Export target to measure.")] = "c",
+    as_json: Json = False,
+) -> None:
+    """Measure what one prediction costs on each device: instructions or latency, flash, RAM."""
+    if label is not None and data_file is None:
+        raise OptionError("--label names a column of --data; give --data too, or leave --label out")
+    devices = device_names(device)
+
+    from sparsegen import bench as benchmark
+    from sparsegen import cli_output as out
+    from sparsegen.console import progress_bars
+    from sparsegen.model import SparseModel
+
+    with progress_bars():
+        if data_file is None:
+            model, X = SparseModel.load(model_file), None
+        else:
+            model, X, _ = _model_and_rows(model_file, data_file, label)
+        costs = _some_device(benchmark.bench(model, X, target=target, devices=devices), target)
+    out.print_costs(costs, as_json)
+
+
+@app.command()
+def inspect(
+    model_file: ModelFile,
+    image: Annotated[
+        str | None, typer.Option(metavar="HxW", help="Draw the vectors as images of this size.", show_default=False)
+    ] = None,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", metavar="PNG", help="Write the drawing to a PNG.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Show a model's card, and its vectors where they are images."""
+    if output is not None and image is None:
+        raise OptionError("-o writes a drawing of the vectors; give their size too, such as --image 16x16")
+    if as_json and image is not None and output is None:
+        raise OptionError("--json prints no drawing; write it to a PNG with -o, or leave --image out")
+
+    from sparsegen import cli_output as out
+    from sparsegen import draw
+    from sparsegen.model import SparseModel
+
+    model = SparseModel.load(model_file)
+    images = None if image is None else draw.vector_images(model, draw.parse_size(image))
+    if images is not None and output is not None:
+        draw.write_png(images, output)
+    out.print_card(model, None if output is not None else images, as_json)
+
+
+@app.command("list")
+def list_(
+    what: Annotated[str, typer.Argument(metavar="methods|kernels|targets|devices", show_default=False)],
+    as_json: Json = False,
+) -> None:
+    """List the methods, kernels, targets or devices there are."""
+    from sparsegen import cli_output as out
+
+    out.print_list(what, as_json)
+
+
+@app.command()
+def demo(
+    output: Annotated[Path, typer.Option("-o", "--output", metavar="DIR", help="Folder for the files.")] = Path(
+        "sparsegen-demo"
+    ),
+    as_json: Json = False,
+) -> None:
+    """Train on scikit-learn's digits, export C and ONNX, compile, verify and measure, beside a full SVC."""
+    from sparsegen import cli_output as out
+    from sparsegen.console import progress_bars
+    from sparsegen.demo import run_demo
+
+    with progress_bars():
+        rows = run_demo(output)
+    out.print_demo(rows, output, as_json)
+    if not all(verdict.ok for row in rows for verdict in row.verdicts):
+        raise typer.Exit(1)
+
+
+def _model_and_rows(model_file: Path, data_file: Path, label: str | None) -> tuple[Any, Any, Any]:
+    from sparsegen import data
+    from sparsegen.model import SparseModel
+
+    model = SparseModel.load(model_file)
+    X, y = data.read_features(data_file, model.card.get("feature_names"), label, n_features=model.n_features)
+    return model, X, y
+
+
+def _some_device(results: list[Any], target: str) -> list[Any]:
+    if not results:
+        raise ToolError(f"no device can run {target} exports here; what each needs: sparsegen list devices")
+    return results
+
+
+def main() -> None:
+    """Run the command; mistakes of the user become one sentence and exit code 2."""
+    if hasattr(sys.stdout, "reconfigure"):  # a label may have letters that the terminal has not
+        sys.stdout.reconfigure(errors="backslashreplace")
+    try:
+        try:
+            app()
+        finally:
+            sys.stdout.flush()
+    except SparsegenError as error:
+        _fail(" ".join(str(error).split()))
+    except MemoryError:
+        _fail("there is not enough memory; use fewer rows, features or vectors")
+    except BrokenPipeError:  # the reader, such as head, has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(141)
+
+
+def _fail(sentence: str) -> None:
+    print(f"error: {sentence}", file=sys.stderr)
+    sys.exit(2)

@@ -1,0 +1,252 @@
+"""What each command prints: a table for people, or one JSON document for machines."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import shlex
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sparsegen.bench import Cost
+from sparsegen.console import or_dash, percent, print_facts, print_json, print_table, print_warnings, width
+from sparsegen.demo import DemoRow
+from sparsegen.draw import as_text
+from sparsegen.errors import OptionError, SparsegenError, nearest
+from sparsegen.expression import Array
+from sparsegen.files import write_atomic
+from sparsegen.model import SparseModel
+from sparsegen.readers.checks import Labels
+from sparsegen.registry import DEVICES, KERNELS, METHODS, TARGETS
+from sparsegen.search import SearchResult
+from sparsegen.targets import Export
+from sparsegen.training import TrainingReport
+from sparsegen.verify import Verdict
+
+COST_COLUMNS = ("instructions", "latency\nus", "flash\nbytes", "of it\ntables", "RAM\nbytes")
+
+
+def print_training(report: TrainingReport, path: Path, as_json: bool) -> None:
+    """Print what was trained, how good it is and how large it will be."""
+    model = report.model
+    table_bytes, flaw = _table_bytes(model)
+    warnings = [*report.warnings, *flaw]
+    print_warnings(warnings)
+    if as_json:
+        document = {
+            "model": str(path),
+            "method": model.card["method"],
+            "accuracy": report.accuracy,
+            "train_rows": report.train_rows,
+            "test_rows": report.test_rows,
+            "vectors": model.n_vectors,
+            "features": model.n_features,
+            "classes": list(model.classes),
+            "table_bytes": table_bytes,
+            "seconds": round(report.seconds, 3),
+            "search": None if report.search is None else report.search.as_json(),
+            "warnings": warnings,
+        }
+        print_json(document)
+        return
+    facts = [
+        ("method", model.card["method"]),
+        ("test accuracy", f"{percent(report.accuracy)} of {report.test_rows} rows"),
+        ("trained on", f"{report.train_rows} rows, {model.n_features} features, {len(model.classes)} classes"),
+        ("vectors", model.n_vectors),
+        ("C tables", or_dash(table_bytes, lambda n: f"{n:,} bytes of flash, plus code")),
+        ("time", f"{report.seconds:.1f} s"),
+    ]
+    if report.search is not None:
+        facts.append(("chosen", _search_words(report.search)))
+        _print_search(report.search)
+    print_facts(f"saved to {path}", facts)
+
+
+def _table_bytes(model: SparseModel) -> tuple[int | None, list[str]]:
+    """Return the bytes of constants in C, or a warning where there is no C for the model."""
+    try:
+        return TARGETS["c"].export(model, "model").table_bytes, []
+    except SparsegenError as error:
+        return None, [f"the model cannot be exported as C: {error}"]
+
+
+def _search_words(search: SearchResult) -> str:
+    pairs = ", ".join(f"{name} {value:g}" for name, value in search.chosen.items())
+    return f"{pairs} (best of {len(search.candidates)}, {search.folds}-fold cross-validation on {search.rows} rows)"
+
+
+def _print_search(search: SearchResult) -> None:
+    names = tuple(search.chosen)
+    rows = [
+        (*(f"{parameters[name]:g}" for name in names), percent(accuracy), "chosen" * (parameters == search.chosen))
+        for parameters, accuracy in search.candidates
+    ]
+    print_table("cross-validation", (*names, "accuracy", ""), rows, text=0)
+
+
+def print_predictions(model: SparseModel, X: Array, y: Labels | None, path: Path | None, as_json: bool) -> None:
+    """Print one line per row, the label and then the scores; or write them to a CSV and print a summary."""
+    labels, scores = model.predict(X).tolist(), model.scores(X).tolist()
+    if path is None and as_json:
+        print(json.dumps({"labels": labels, "scores": scores}, ensure_ascii=False))
+        return
+    names = [str(c) for c in model.classes] if model.n_outputs > 1 else [str(model.classes[1])]
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(["label", *(f"score_{name}" for name in names)])
+    writer.writerows([label, *row] for label, row in zip(labels, scores, strict=True))
+    if path is None:
+        sys.stdout.write(text.getvalue())
+        return
+    write_atomic(path, text.getvalue().encode())
+    accuracy = None if y is None else float(np.mean(np.array(labels).astype(str) == y.astype(str)))
+    if as_json:
+        print_json({"output": str(path), "rows": len(labels), "accuracy": accuracy})
+    else:
+        correct = "" if accuracy is None else f", {percent(accuracy)} as labelled in the file"
+        print(f"wrote {path}: {len(labels)} rows{correct}")
+
+
+def print_export(exported: Export, folder: Path, as_json: bool) -> None:
+    """Print what was written and how to use it."""
+    files = [str(folder / name) for name in exported.files]
+    if as_json:
+        print_json({"files": files, "table_bytes": exported.table_bytes, "usage": exported.usage})
+        return
+    for file in files:
+        print(f"wrote {file}")
+    print(f"{exported.table_bytes:,} bytes of tables")
+    elsewhere = exported.runs_as == "c" and folder != Path()
+    print(f"use: {f'cd {shlex.quote(str(folder))} && ' if elsewhere else ''}{exported.usage}")
+
+
+def print_verdicts(verdicts: Sequence[Verdict], as_json: bool) -> None:
+    """Print the comparison of each device with Python."""
+    if as_json:
+        print_json([{**asdict(verdict), "ok": verdict.ok} for verdict in verdicts])
+        return
+    columns = ("device", "", "rows", "label\nmismatches", "max |score\ndifference|", "relative", "accuracy")
+    rows = [
+        (
+            v.device, "ok" if v.ok else "DIFFERS", v.rows, v.mismatches, f"{v.max_difference:.2e}",
+            f"{v.relative_difference:.2e}", or_dash(v.accuracy, percent),
+        )
+        for v in verdicts
+    ]  # fmt: skip
+    print_table(f"{verdicts[0].target} export against Python", columns, rows, text=2)
+
+
+def print_costs(costs: Sequence[Cost], as_json: bool) -> None:
+    """Print what a prediction costs on each device."""
+    if as_json:
+        print_json([_cost_document(cost) for cost in costs])
+        return
+    print_table("one prediction", ("device", *COST_COLUMNS), [(c.device, *_cost_cells(c)) for c in costs])
+
+
+def _cost_document(cost: Cost) -> dict[str, Any]:
+    return {"device": cost.device, **asdict(cost.measurement), "table_bytes": cost.table_bytes}
+
+
+def _cost_cells(cost: Cost) -> tuple[str, ...]:
+    m = cost.measurement
+    return (
+        or_dash(m.instructions, lambda v: f"{v:,.0f}"),
+        or_dash(m.latency_us, lambda v: f"{v:.2f}"),
+        or_dash(m.flash, lambda v: f"{v:,}"),
+        f"{cost.table_bytes:,}",
+        or_dash(m.ram, lambda v: f"{v:,}"),
+    )
+
+
+def print_card(model: SparseModel, images: Array | None, as_json: bool) -> None:
+    """Print the card, and the vectors where they are images."""
+    card = {
+        **model.card,
+        "task": model.task,
+        "kernels": [{"name": k.name, **dict(k.params)} for k in model.kernels],
+        "vectors": model.n_vectors,
+        "features": model.n_features,
+        "projection": None if model.transform.projection is None else len(model.transform.projection),
+        "classes": list(model.classes),
+        "sha256": model.sha256,
+    }
+    if as_json:
+        print_json(card)
+        return
+    if isinstance(search := card.get("search"), dict):
+        card["search"] = {key: search.get(key) for key in ("chosen", "rows", "folds")}  # the rest: --json
+    print_facts("model card", [(key.replace("_", " "), _words(value)) for key, value in card.items()])
+    if images is not None:
+        print(as_text(images, width()))
+
+
+def _words(value: Any, most: int = 400) -> str:
+    """Return a card's value as a person would write it, not as JSON."""
+    if isinstance(value, dict):
+        text = ", ".join(f"{key} {_words(item)}" for key, item in value.items() if item is not None)
+    elif isinstance(value, list):
+        text = ", ".join(_words(item) for item in value)
+    else:
+        text = "none" if value is None else f"{value:.6g}" if isinstance(value, float) else str(value)
+    return text if len(text) <= most else f"{text[:most]} ..."
+
+
+def print_list(what: str, as_json: bool) -> None:
+    """Print the entries of one registry."""
+    lists: dict[str, Callable[[], list[dict[str, Any]]]] = {
+        "methods": lambda: [{"name": name, "what": entry.summary} for name, entry in METHODS.items()],
+        "kernels": lambda: [
+            {"name": name, "what": entry.formula, "parameters": ", ".join(entry.parameters) or "none"}
+            for name, entry in KERNELS.items()
+        ],
+        "targets": lambda: [{"name": name, "what": entry.description} for name, entry in TARGETS.items()],
+        "devices": lambda: [
+            {"name": name, "runs": entry.runs, "what": entry.description, "missing": entry.missing()}
+            for name, entry in DEVICES.items()
+        ],
+    }
+    if what not in lists:
+        raise OptionError(f"there is no list of {what!r}{nearest(what, lists)}; choose one of: {', '.join(lists)}")
+    entries = lists[what]()
+    if as_json:
+        print_json(entries)
+        return
+    rows = [tuple(or_dash(cell, str) for cell in entry.values()) for entry in entries]
+    print_table(what, tuple(entries[0]), rows, text=len(entries[0]))
+
+
+def print_demo(rows: Sequence[DemoRow], folder: Path, as_json: bool) -> None:
+    """Print how accurate the demo's models are, what they cost on each device, and whether devices agree."""
+    if as_json:
+        print_json([_demo_document(row) for row in rows])
+        return
+    models = [(r.title, percent(r.report.accuracy), r.report.model.n_vectors, f"{r.table_bytes:,}") for r in rows]
+    title = f"digits: {rows[0].report.test_rows} test rows; files in {folder}"
+    print_table(title, ("model", "accuracy", "vectors", "bytes of\ntables"), models)
+    for row in rows:
+        differing = {verdict.device: f"{verdict.mismatches} of {verdict.rows}" for verdict in row.verdicts}
+        shown = [(c.device, *_cost_cells(c), differing.pop(c.device, "not run")) for c in row.costs]
+        shown += [(device, *["-"] * len(COST_COLUMNS), text) for device, text in differing.items()]
+        if shown:
+            print_table(f"one prediction: {row.title}", ("device", *COST_COLUMNS, "labels\ndiffering"), shown)
+    if not rows[0].costs:
+        print("no compiler or emulator was found; install them with: pip install 'sparsegen[devices]'")
+
+
+def _demo_document(row: DemoRow) -> dict[str, Any]:
+    return {
+        "model": row.title,
+        "accuracy": row.report.accuracy,
+        "vectors": row.report.model.n_vectors,
+        "table_bytes": row.table_bytes,
+        "costs": [_cost_document(cost) for cost in row.costs],
+        "verdicts": [{**asdict(v), "ok": v.ok} for v in row.verdicts],
+    }

@@ -1,0 +1,106 @@
+"""The terminal: progress bars and tables for people, JSON for machines. No text is ever read as markup."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from typing import Any
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table
+from rich.text import Text
+
+from sparsegen import progress
+
+PIPE_WIDTH = 160  # columns when piped, so that tables are not cut
+
+
+def progress_bars() -> AbstractContextManager[None]:
+    """Return a context that shows progress on a terminal and nothing in a pipe."""
+    return _bars() if sys.stderr.isatty() else nullcontext()
+
+
+@contextmanager
+def _bars() -> Iterator[None]:
+    columns = (
+        TextColumn("{task.description}", markup=False),
+        BarColumn(bar_width=20),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TextColumn("{task.fields[remark]}", markup=False),
+    )
+    bars = Progress(*columns, transient=True, console=Console(stderr=True))
+    with bars, progress.reporting(RichReporter(bars)):
+        yield
+
+
+class RichReporter:
+    """Shows each task of the library as a bar."""
+
+    def __init__(self, bars: Progress) -> None:
+        self._bars = bars
+
+    def start(self, title: str, total: int) -> tuple[progress.Advance, Callable[[], None]]:
+        """Show a bar for ``total`` steps; return how to advance it and how to remove it."""
+        task = self._bars.add_task(title, total=total, remark="")
+        return (
+            lambda remark: self._bars.update(task, advance=1, remark=remark),
+            lambda: self._bars.remove_task(task),
+        )
+
+
+def print_json(document: Any) -> None:
+    """Print one JSON document; a number that JSON has no word for (infinity) becomes ``null``."""
+    print(json.dumps(_strict(document), indent=2, ensure_ascii=False, allow_nan=False))
+
+
+def _strict(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _strict(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_strict(item) for item in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[object]], text: int = 1) -> None:
+    """Print a table whose first ``text`` columns hold words and whose others hold numbers, set to the right."""
+    table = Table(title=Text(title), title_justify="left", show_header=any(columns))
+    for i, column in enumerate(columns):
+        table.add_column(Text(column), justify="left" if i < text else "right", overflow="fold")
+    for row in rows:
+        table.add_row(*(Text(str(cell)) for cell in row))
+    _console().print(table)
+
+
+def print_facts(title: str, facts: Sequence[tuple[str, object]]) -> None:
+    """Print a table of names and values."""
+    print_table(title, ("", ""), facts, text=2)
+
+
+def print_warnings(warnings: Sequence[str]) -> None:
+    """Print each warning as a sentence of its own, apart from the results."""
+    for warning in warnings:
+        print(f"warning: {warning}", file=sys.stderr)
+
+
+def width() -> int:
+    """Return how many columns there are to print on."""
+    return _console().width
+
+
+def or_dash(value: Any, show: Callable[[Any], str]) -> str:
+    """Return the value as ``show`` words it, or a dash for ``None``."""
+    return "-" if value is None else show(value)
+
+
+def percent(share: float) -> str:
+    """Return a share as a percentage."""
+    return f"{100 * share:.2f} %"
+
+
+def _console() -> Console:
+    return Console() if sys.stdout.isatty() else Console(width=PIPE_WIDTH)

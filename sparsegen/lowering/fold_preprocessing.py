@@ -1,0 +1,174 @@
+"""Fold scaling, kernel parameters and constant terms into the tables, so that a device takes raw features.
+
+Dot products absorb scale, offset and the kernel's slope entirely. Squared distances are computed in dot form where
+they can be, ``-a |s|^2 + 2 a z.s - a |z|^2``: one multiplication per feature and vector, and per-feature scales fold
+into it. L1 distances are differences, into which one common scale folds.
+
+Float32 loses digits where large terms cancel. There are cheaper and more careful ways to write the same program, and
+the pass takes the first whose :func:`rounding_error` is small:
+
+1. raw features;
+2. features in a buffer, with the transform's offset taken off (and its scale applied);
+3. features in a buffer, with the centre of the vectors taken off;
+
+each in dot form first, then with squared distances as plain differences.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from sparsegen.expression import Array, Const, Core, Expr, Mul, base_of, split_affine
+from sparsegen.kernels import BoundKernel
+from sparsegen.lowering.program import Part, Program
+from sparsegen.lowering.rounding import rounding_error
+from sparsegen.model import SparseModel, Transform
+
+MAX_ERROR = 2e-5  # of the scores, relative to the largest: a fifth of what `verify` allows
+FORMS = {"sqdist": "square", "l1dist": "absolute"}
+
+
+@dataclass(frozen=True)
+class _Group:
+    """Kernels of one base whose arguments are multiples of each other: they share t."""
+
+    base: str
+    slope: float
+    shift: float
+    outers: list[Expr]
+    members: list[int]
+
+
+def fold_preprocessing(model: SparseModel, rows: Array) -> Program:
+    """Return the program for ``model`` with its transform and kernel parameters folded where float32 allows it.
+
+    ``rows`` are raw rows like those the device will see; the choice is made for them.
+    """
+    best, least = None, np.inf
+    with np.errstate(all="ignore"):  # a way that overflows has no finite error, and is not taken
+        for program in _ways(model, rows):
+            error = rounding_error(program, rows)
+            if error <= MAX_ERROR:
+                return program
+            if best is None or error < least:
+                best, least = program, error
+    if best is None:
+        raise AssertionError("features in a buffer can always be written")
+    return best
+
+
+def _ways(model: SparseModel, rows: Array) -> Iterator[Program]:
+    """Yield the programs that compute the model, cheapest first."""
+    T = model.transform
+    groups = _group_kernels(model.kernels)
+    common = _is_common(T.scale)
+    factor = np.ones_like(T.scale) if common else T.scale  # a common scale folds, so the buffer need not apply it
+    inputs: list[tuple[Array, Array] | None] = [None]
+    inputs += [(_rounded(centre), factor) for centre in (T.offset, rows.mean(axis=0))]
+    if common and not np.any(T.offset):
+        del inputs[1]  # nothing to take off: it would be the first way again, with a buffer
+    for dot_form in (True, False) if any(group.base == "sqdist" for group in groups) else (True,):
+        for buffer in inputs:
+            program = _write(model, groups, buffer, dot_form, rows.mean(axis=0))
+            if program is not None:
+                yield program
+
+
+def _write(
+    model: SparseModel, groups: list[_Group], buffer: tuple[Array, Array] | None, dot_form: bool, middle: Array
+) -> Program | None:
+    """Return the program whose buffer holds ``(x - offset) * scale``, or ``None`` where no such program exists.
+
+    ``middle`` is a raw row in the middle of the data.
+    """
+    T = model.transform
+    offset, scale = buffer if buffer is not None else (np.zeros_like(T.offset), np.ones_like(T.scale))
+    # What is left for the tables: (x - T.offset) T.scale = (s - rest.offset) rest.scale, with s = (x - offset) scale.
+    # The stored offset is rounded to float32; the rounding is part of the rest, so it costs nothing.
+    rest = Transform((T.offset - offset) * scale, T.scale / scale)
+    middle = (middle - offset) * scale
+    projection = projection_shift = None
+    if T.projection is not None:
+        centre = _rounded(model.vectors.mean(axis=0))  # around 0 fewer digits cancel, and the shift is there anyway
+        projection, projection_shift = _rounded_affine(T.projection * rest.scale, rest.offset, middle)
+        projection_shift -= centre
+        middle = projection @ middle + projection_shift
+        rest = Transform(-centre, np.ones_like(centre))
+    parts = [_make_part(group, model, rest, dot_form, middle) for group in groups]
+    known = tuple(part for part in parts if part is not None)
+    if len(known) != len(parts):
+        return None
+    return Program(
+        parts=known,
+        intercept=model.intercept,
+        offset=None if buffer is None else offset,
+        scale=None if buffer is None else scale,
+        projection=projection,
+        projection_shift=projection_shift,
+        n_features=model.n_features,
+        classes=model.classes,
+        card=model.card,
+    )
+
+
+def _make_part(group: _Group, model: SparseModel, T: Transform, dot_form: bool, middle: Array) -> Part | None:
+    coef, outers = model.coef[:, group.members, :], tuple(group.outers)
+    if group.base == "dot":
+        vectors, shift = _rounded_affine(group.slope * model.vectors * T.scale, T.offset, middle)
+        return Part("dot", vectors, group.shift + shift, 1.0, None, outers, coef)
+    raw = T.offset + model.vectors / T.scale
+    if group.base == "sqdist" and dot_form:
+        # The norms are those of the vectors as rounded, so that rounding only moves a vector and cancels at x = z.
+        square = _rounded(group.slope * T.scale**2)
+        vectors = _rounded(-2.0 * square * raw)
+        shift = group.shift + (vectors**2 / (4.0 * square)).sum(axis=1)
+        return Part("dot", vectors, shift, 1.0, square, outers, coef)
+    if not _is_common(T.scale):
+        return None
+    factor = abs(float(T.scale[0])) ** (2 if group.base == "sqdist" else 1)
+    return Part(FORMS[group.base], raw, np.full(len(raw), group.shift), group.slope * factor, None, outers, coef)
+
+
+def _is_common(scale: Array) -> bool:
+    """Whether distances see one scale: a feature's sign makes no difference to them."""
+    return bool(np.all(np.abs(scale) == abs(scale[0])))
+
+
+def _rounded_affine(matrix: Array, offset: Array, middle: Array) -> tuple[Array, Array]:
+    """Return ``matrix`` in float32 and the shift with which ``matrix @ s + shift`` is ``matrix @ (s - offset)``.
+
+    The shift makes it exact at ``middle``, so that rounding counts for the spread of the data only, not its offset.
+    """
+    rounded = _rounded(matrix)
+    return rounded, (matrix - rounded) @ middle - matrix @ offset
+
+
+def _rounded(values: Array) -> Array:
+    return values.astype(np.float32).astype(np.float64)
+
+
+def _group_kernels(kernels: tuple[BoundKernel, ...]) -> list[_Group]:
+    groups: list[_Group] = []
+    for k, kernel in enumerate(kernels):
+        base = base_of(kernel.expression).name
+        outer, slope, shift = split_affine(kernel.expression)
+        for group in groups:
+            ratio = slope / group.slope if group.slope else np.nan
+            if group.base == base and np.isclose(group.shift * ratio, shift, rtol=1e-15, atol=0.0):
+                group.outers.append(_scaled(outer, ratio))
+                group.members.append(k)
+                break
+        else:
+            groups.append(_Group(base, slope, shift, [outer], [k]))
+    return groups
+
+
+def _scaled(outer: Expr, ratio: float) -> Expr:
+    """Return ``outer`` with its argument multiplied by ``ratio``."""
+    if isinstance(outer, Core):
+        return Mul(Const(ratio), outer)
+    fields = {name: _scaled(value, ratio) for name, value in vars(outer).items() if isinstance(value, Expr)}
+    return type(outer)(**{**vars(outer), **fields})

@@ -1,0 +1,120 @@
+"""Program: a model as the loops a device runs, with every constant folded. Real-valued; targets choose the format.
+
+In this order::
+
+    s = (x - offset) * scale                   left out where `offset` is None
+    s = projection @ s + projection_shift      left out where `projection` is None
+    t_u = shift_u + sum_j form(s_j, v_uj)      for every vector u of a part, plus `square . s^2` in dot form
+    out += coef[:, k, u] * outer_k(t_u)        for every kernel k of the part
+    out += intercept
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sparsegen.errors import ModelError
+from sparsegen.expression import Array, Expr, evaluate
+from sparsegen.model import Label
+
+
+@dataclass(frozen=True)
+class Part:
+    """Kernels that share one loop over the vectors.
+
+    ``form`` is ``dot`` (``s_j * v_uj``), ``square`` (``slope * (s_j - v_uj)^2``) or ``absolute``
+    (``slope * |s_j - v_uj|``).
+    """
+
+    form: str
+    vectors: Array
+    shift: Array
+    slope: float
+    square: Array | None
+    outers: tuple[Expr, ...]
+    coef: Array
+    """(n_outputs, kernels of this part, m)"""
+
+    def arguments(self, S: Array) -> Array:
+        """Return t for every row and vector."""
+        if self.form == "dot":
+            t = S @ self.vectors.T + self.shift
+            return t if self.square is None else t + ((S * S) @ self.square)[:, None]
+        difference = S[:, None, :] - self.vectors
+        size = np.abs(difference) if self.form == "absolute" else difference * difference
+        return np.asarray(self.slope * size.sum(axis=2) + self.shift)
+
+
+@dataclass(frozen=True)
+class Program:
+    """What a target prints."""
+
+    parts: tuple[Part, ...]
+    intercept: Array
+    offset: Array | None
+    scale: Array | None
+    projection: Array | None
+    projection_shift: Array | None
+    n_features: int
+    classes: tuple[Label, ...]
+    card: Mapping[str, Any]
+
+    @property
+    def n_outputs(self) -> int:
+        """Number of scores."""
+        return len(self.intercept)
+
+    def prepare(self, X: Array) -> Array:
+        """Return the rows as the vector loops see them."""
+        X = self.scaled(X)
+        if self.projection is not None and self.projection_shift is not None:
+            X = X @ self.projection.T + self.projection_shift
+        return X
+
+    def scaled(self, X: Array) -> Array:
+        """Return the rows as they are before any projection."""
+        return X if self.offset is None or self.scale is None else (X - self.offset) * self.scale
+
+    def scores(self, X: Array) -> Array:
+        """Return the (n, n_outputs) scores of raw rows: the reference for every export."""
+        S = self.prepare(X)
+        out = np.tile(self.intercept, (len(X), 1))
+        for part in self.parts:
+            t = part.arguments(S)
+            for k, outer in enumerate(part.outers):
+                out += np.asarray(evaluate(outer, t)) @ part.coef[:, k, :].T
+        return out
+
+    def tables(self) -> dict[str, Array]:
+        """Return every constant array by name, in the order it is read."""
+        named: dict[str, Array | None] = {
+            "offset": self.offset,
+            "scale": self.scale,
+            "projection": self.projection,
+            "projection_shift": self.projection_shift,
+        }
+        for i, part in enumerate(self.parts):
+            suffix = "" if len(self.parts) == 1 else str(i)
+            named |= {
+                f"vectors{suffix}": part.vectors,
+                f"square{suffix}": part.square,
+                f"shift{suffix}": part.shift,
+                f"coef{suffix}": part.coef,
+            }
+        named["intercept"] = self.intercept
+        return {name: table for name, table in named.items() if table is not None}
+
+
+def float32(values: Array) -> NDArray[np.float32]:
+    """Return values rounded to float32, or raise where it cannot hold one."""
+    with np.errstate(over="ignore"):
+        rounded = np.asarray(values, dtype=np.float64).astype(np.float32)
+    if not np.isfinite(rounded).all():
+        value = np.ravel(values)[np.argmin(np.isfinite(rounded).ravel())]
+        raise ModelError(f"the value {value:g} does not fit in float32; rescale the features before training")
+    return rounded

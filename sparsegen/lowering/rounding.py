@@ -1,0 +1,72 @@
+"""How much of a program's scores float32 loses, estimated from the sizes of the terms it adds.
+
+A sum of terms is wrong by about 2^-24 of their absolute values; an error of t reaches the scores through the kernel and
+the coefficients. Errors of different vectors are independent, those of `square .
+s^2` are shared by all. Where several vectors carry large coefficients of opposite sign, no form can help: only what the
+form of the program adds to that is counted.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sparsegen.expression import Array, Expr, evaluate
+from sparsegen.lowering.program import Part, Program
+
+UNIT = 2.0**-24
+MAX_ROWS = 64
+MAX_ENTRIES = 1 << 22  # of rows x vectors x features, which differences take in memory
+
+
+def rounding_error(program: Program, rows: Array) -> float:
+    """Return the estimated error of the scores on ``rows``, relative to a usual score (at least 1)."""
+    rows = _thinned(program, rows)
+    S = program.prepare(rows)
+    dS = _input_error(program, rows, S)
+    own = np.zeros((len(rows), program.n_outputs))
+    shared = np.zeros_like(own)
+    for part in program.parts:
+        t = part.arguments(S)
+        dt, common = _argument_error(part, S, dS, t)
+        for k, outer in enumerate(part.outers):
+            own += _change(outer, t, dt) ** 2 @ (part.coef[:, k, :] ** 2).T
+            shared += _change(outer, t, common[:, None]) @ part.coef[:, k, :].T
+    error = float(np.max(np.sqrt(own) + np.abs(shared)))
+    scores = float(np.median(np.abs(program.scores(rows)).max(axis=1)))
+    relative = error / max(1.0, scores)
+    return relative if np.isfinite(relative) else np.inf
+
+
+def _change(outer: Expr, t: Array, dt: Array) -> Array:
+    return np.asarray(evaluate(outer, t + dt)) - np.asarray(evaluate(outer, t))
+
+
+def _thinned(program: Program, rows: Array) -> Array:
+    entries = max(part.vectors.size for part in program.parts)
+    most = max(1, min(MAX_ROWS, MAX_ENTRIES // entries))
+    return rows if len(rows) <= most else rows[np.linspace(0, len(rows) - 1, most).astype(np.intp)]
+
+
+def _input_error(program: Program, rows: Array, S: Array) -> Array:
+    """Return the error of the features as the vector loops see them; raw ones are exact."""
+    if program.projection is not None and program.projection_shift is not None:
+        scaled = program.scaled(rows)
+        return 2.0 * UNIT * (np.abs(scaled) @ np.abs(program.projection).T + np.abs(program.projection_shift))
+    return np.zeros_like(S) if program.offset is None else 3.0 * UNIT * np.abs(S)
+
+
+def _argument_error(part: Part, S: Array, dS: Array, t: Array) -> tuple[Array, Array]:
+    """Return the error of t for every row and vector, and for every row what all vectors share."""
+    none = np.zeros(len(S))
+    if part.form == "dot":
+        size = np.abs(S) + dS / UNIT
+        dt = 2.0 * UNIT * (size @ np.abs(part.vectors).T + np.abs(part.shift))
+        common = none if part.square is None else UNIT * ((size * np.abs(S)) @ np.abs(part.square))
+        return dt, 2.0 * common
+    slope = abs(part.slope)
+    if part.form == "absolute":
+        moved = dS.sum(axis=1)[:, None] + UNIT * np.abs(part.vectors).sum(axis=1)
+        return slope * moved + 2.0 * UNIT * np.abs(t), none
+    moved = np.linalg.norm(dS, axis=1)[:, None] + UNIT * np.linalg.norm(part.vectors, axis=1)
+    distance = np.sqrt(np.maximum((t - part.shift) / part.slope, 0.0))
+    return 2.0 * slope * distance * moved + 2.0 * UNIT * np.abs(t), none

@@ -1,0 +1,43 @@
+"""The model card that heads an export: what the model is, what it costs and how good it is."""
+
+from __future__ import annotations
+
+from sparsegen.lowering.program import Program
+from sparsegen.model import SparseModel
+
+MAX_NAMED_FEATURES = 32
+
+
+def card_lines(
+    model: SparseModel, program: Program, number_format: str, table_bytes: int, buffer_bytes: int
+) -> list[tuple[str, str]]:
+    """Return the card as (key, value) lines; values may hold a stranger's text and must be escaped when printed."""
+    card = model.card
+    kernels = "; ".join(
+        f"{k.name}({', '.join(f'{name}={value:g}' for name, value in k.params)})" for k in model.kernels
+    )
+    vectors = sum(len(part.vectors) for part in program.parts)
+    lines = [
+        ("method", str(card.get("method", "unknown"))),
+        ("kernel", kernels),
+        ("size", f"{vectors} vectors, {program.n_features} features, {len(program.classes)} classes"),
+        ("input", _input_stage(program)),
+        ("number format", number_format),
+        ("flash", f"{table_bytes} bytes of tables, plus code"),
+        ("RAM", f"stack only, {buffer_bytes} bytes of it in arrays"),
+    ]
+    accuracy = card.get("accuracy")
+    if isinstance(accuracy, int | float):
+        lines.append(("accuracy", f"{100 * accuracy:.2f} % on {card.get('test_rows', '?')} test rows"))
+    lines.append(("model", f"sha256 {model.sha256[:16]}"))
+    names = card.get("feature_names")
+    generated = [f"x{i}" for i in range(program.n_features)]
+    if isinstance(names, list) and len(names) == program.n_features <= MAX_NAMED_FEATURES and names != generated:
+        lines += [(f"x[{i}]", str(name)) for i, name in enumerate(names)]
+    return lines
+
+
+def _input_stage(program: Program) -> str:
+    if program.projection is not None:
+        return f"raw features, projected to {len(program.projection)} values"
+    return "raw features" if program.offset is None else "raw features, scaled into a buffer"

@@ -1,0 +1,93 @@
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+
+from benchmarks import _report, ida, train, usps
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Return a data folder with a tiny set in each layout."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(90, 3)).astype(np.float32)
+    y = np.where(X[:, 0] * X[:, 1] > 0, 1, -1).astype(np.int8)
+    splits = np.array([rng.permutation(90) for _ in range(3)]).astype(np.uint16)
+    (tmp_path / "ida").mkdir()
+    for name in ("banana", "german"):
+        path = tmp_path / "ida" / f"{name}.npz"
+        np.savez(path, X=X, y=y, train=splits[:, :60], test=splits[:, 60:], origin=np.array([0, 1, 2]))
+    digits = (np.arange(90) % 3).astype(np.uint8)
+    X = X + 2 * np.eye(3)[digits]
+    np.savez(tmp_path / "usps.npz", X_train=X[:60], y_train=digits[:60], X_test=X[60:], y_test=digits[60:])
+    return tmp_path
+
+
+def run(program: ModuleType, *arguments: Any) -> str:
+    return str(program.main([str(argument) for argument in arguments]))
+
+
+def test_ida_table_shows_every_configuration_beside_the_paper(folder: Path) -> None:
+    options = ["--data", folder, "--sets", "banana", "german", "--max-iter", 2, 3, "--init", "random"]
+    table = run(ida, *options)
+    rows = [line for line in table.splitlines() if line.startswith(("| banana", "| german"))]
+    assert len(rows) == 4
+    assert "| 16.5 |" in rows[0]
+    assert table.count("- SLMC (") == 4
+    assert len(rows[0].split("|")) == 2 + 5 + 4
+
+
+def test_ida_uses_original_splits_only_and_gives_the_same_numbers_in_processes(folder: Path) -> None:
+    options = ["--data", folder, "--sets", "banana", "--max-iter", 2, "--loss", "hinge", "--json"]
+    results = json.loads(run(ida, *options))
+    assert {result["position"] for result in results} == {0, 1}
+    assert len(results) == 2 * (1 + 2)
+    svm, five, ten = results[:3]
+    assert five["n_vectors"] == np.ceil(0.05 * svm["n_vectors"])
+    assert ten["n_vectors"] == np.ceil(0.1 * svm["n_vectors"])
+    again = json.loads(run(ida, *options, "--jobs", 2))
+    assert [result["error"] for result in again] == [result["error"] for result in results]
+
+
+def test_usps(folder: Path) -> None:
+    table = run(usps, "--data", folder, "--vectors", 4, 6, "--max-iter", 2)
+    assert [row.split(" | ")[0] for row in table.splitlines()[2:]] == ["| svm", "| slmc", "| slmc"]
+    results = json.loads(run(usps, "--data", folder, "--vectors", 4, "--max-iter", 2, "--rows", 30, "--json"))
+    assert results[0]["vectors"] <= 30
+    assert results[1]["vectors"] == 4
+
+
+def test_train() -> None:
+    sizes = ["--rows", 100, 200, "--features", 4, 8, "--vectors", 4, 8, "--max-iter", 2, "--iterations", 2, "--small"]
+    table = run(train, *sizes)
+    assert "| generated | SVC | 500 |" in table
+    assert "| rows n | 100, 200 |" in table
+    results = json.loads(run(train, *sizes, "--json"))
+    assert [growth["size"] for growth in results["growth"]] == ["n", "d", "m"]
+
+
+@pytest.mark.parametrize("program", [ida, usps], ids=["ida", "usps"])
+@pytest.mark.parametrize("arguments", [[], ["--data", "absent"]])
+def test_no_data_is_one_sentence_and_exit_code_2(
+    program: ModuleType, arguments: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert _report.run(program.main, arguments) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith("error: ")
+    assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize("name", ["ida", "usps", "train"])
+def test_runs_as_a_module(name: str) -> None:
+    root = Path(__file__).parents[2]
+    command = [sys.executable, "-m", f"benchmarks.{name}", "--help"]
+    out = subprocess.run(command, capture_output=True, text=True, check=True, cwd=root)
+    assert "--data" in out.stdout

@@ -1,0 +1,37 @@
+"""What every test may use: small data sets, and ``--update-golden``."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from reference import Rows
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--update-golden", action="store_true", help="rewrite the files under tests/golden")
+
+
+@pytest.fixture
+def update_golden(request: pytest.FixtureRequest) -> bool:
+    return bool(request.config.getoption("--update-golden"))
+
+
+@pytest.fixture(scope="session")
+def two_classes() -> Rows:
+    """Two overlapping half rings, 120 rows in the plane."""
+    return _rings(np.random.default_rng(7), 120, 2)
+
+
+@pytest.fixture(scope="session")
+def four_classes() -> Rows:
+    """Four overlapping arcs, 160 rows with a third, useless feature."""
+    rng = np.random.default_rng(8)
+    X, y = _rings(rng, 160, 4)
+    return np.hstack([X, rng.normal(size=(160, 1))]), y
+
+
+def _rings(rng: np.random.Generator, n: int, n_classes: int) -> Rows:
+    y = np.arange(n) % n_classes
+    angle = np.pi * rng.random(n) + y * 2.0 * np.pi / n_classes
+    X = np.column_stack([np.cos(angle) + 0.5 * y, np.sin(angle)]) + 0.2 * rng.normal(size=(n, 2))
+    return X, y

@@ -1,0 +1,88 @@
+"""Hand-written models of every kind that the C export treats differently. Nothing is trained or random here."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sparsegen.kernels import BoundKernel
+from sparsegen.model import SparseModel, Transform
+from sparsegen.registry import KERNELS
+
+
+def wave(*shape: int, step: float = 1.0, size: float = 1.0):
+    """Return numbers in -size..size without pattern, exact in few digits, the same everywhere."""
+    n = int(np.prod(shape))
+    return np.round(size * np.sin(step * np.arange(1, n + 1) ** 1.5), 3).reshape(shape)
+
+
+def model(kernels, m, d, classes, *, projected=None, offset=None, scale=None, card=None) -> SparseModel:
+    """Return a model with m vectors of d features."""
+    bound = tuple(k if isinstance(k, BoundKernel) else KERNELS[k[0]].bind(**k[1]) for k in kernels)
+    n_outputs = 1 if len(classes) == 2 else len(classes)
+    seen = projected or d
+    transform = Transform(
+        np.zeros(d) if offset is None else offset,
+        np.ones(d) if scale is None else scale,
+        None if projected is None else wave(projected, d, step=0.7, size=1.5 / np.sqrt(d)),
+    )
+    return SparseModel(
+        wave(m, seen), wave(n_outputs, len(bound), m, step=1.3, size=1.5), wave(n_outputs, step=0.3, size=0.2),
+        bound, transform, classes, card=card or {"method": "by hand"},
+    )  # fmt: skip
+
+
+def rbf(gamma=0.25):
+    return ("rbf", {"gamma": gamma})
+
+
+CARD = {
+    "method": "by hand",
+    "accuracy": 0.9625,
+    "test_rows": 80,
+    "feature_names": ["width", 'a "quoted" */ name', "größe"],
+}
+SMALL = {
+    "binary_rbf": model([rbf()], 4, 3, (0, 1), card=CARD),
+    "laplacian_text": model([("laplacian", {"gamma": 0.5})], 5, 4, ("left", "right", "größer")),
+    "poly": model(
+        [("poly", {"gamma": 0.5, "coef0": 1.0, "degree": 3})], 3, 5, (-1, 1), offset=wave(5), scale=1.0 + np.arange(5.0)
+    ),
+    "linear": model([("linear", {})], 6, 4, (10, 20, 30), offset=wave(4), scale=np.array([0.5, 1.0, 2.0, 4.0])),
+    "rbf_projected": model([rbf()], 4, 20, (0, 1, 2), projected=3),
+    "rbf_buffered": model([rbf(0.1)], 3, 18, (0, 1), offset=1000.0 * wave(18), scale=0.5 + np.arange(18) / 10),
+}
+"""The golden ones."""
+
+LARGE = {
+    "several_kernels": model([rbf(), rbf(0.5), ("linear", {}), ("laplacian", {"gamma": 0.3})], 7, 10, (0, 1, 2)),
+    "several_binary": model([rbf(), ("poly", {"degree": 4}), ("laplacian", {"gamma": 0.3})], 5, 9, (0, 1)),
+    "weighted_squares": model([rbf()], 6, 7, (0, 1), scale=0.5 + np.arange(7) / 8),
+    "long_rows": model([rbf(0.02)], 6, 45, (0, 1)),
+    "differences": model([rbf(900.0)], 4, 6, (0, 1)),
+    "projected_buffered": model([("laplacian", {"gamma": 0.2})], 5, 21, (0, 1, 2), projected=17, offset=1e5 * wave(21)),
+    "laplacian_buffered": model(
+        [("laplacian", {"gamma": 0.1})], 5, 30, (0, 1, 2), offset=1e3 * wave(30), scale=0.5 + np.arange(30) / 9
+    ),
+    "one_feature": model([rbf()], 2, 1, ("no", "yes")),
+    "poly_64": model([("poly", {"gamma": 0.1, "degree": 64, "coef0": 0.0})], 3, 4, (0, 1)),
+}
+EVERY = SMALL | LARGE
+"""Every kind."""
+
+FLASH = {
+    "binary rbf 16 x 16": model([rbf(0.05)], 16, 16, (0, 1)),
+    "digits-like": model([rbf(0.05)], 30, 64, tuple(range(10)), projected=10),
+    "laplacian 3 classes": model([("laplacian", {"gamma": 0.2})], 20, 8, (0, 1, 2)),
+    "poly 3": model([("poly", {"gamma": 0.1, "degree": 3})], 16, 16, (0, 1)),
+    "buffered 30 features": model([rbf(0.03)], 20, 30, (0, 1), offset=1e3 * wave(30), scale=0.2 + np.arange(30) / 30),
+    "buffered laplacian, 3 classes": model(
+        [("laplacian", {"gamma": 0.03})], 20, 30, (0, 1, 2), offset=1e3 * wave(30), scale=0.2 + np.arange(30) / 30
+    ),
+}
+"""The kinds whose code size is held down."""
+
+
+def rows(of: SparseModel, n=40):
+    """Return raw rows around the data, as float32 holds them."""
+    scaled = wave(n, of.n_features, step=0.9, size=1.5)
+    return (of.transform.offset + scaled / of.transform.scale).astype(np.float32).astype(np.float64)

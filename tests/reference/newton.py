@@ -1,0 +1,80 @@
+"""The large-margin problem by its definition: the pieces of h in NumPy, and the optimum by SciPy."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize, minimize_scalar
+
+Array = NDArray[np.float64]
+
+
+def h(t: Array, sigma: float, cap: float) -> Array:
+    """The piecewise quadratic of the module docstring."""
+    quadratic = 0.5 * sigma * t**2
+    if np.isfinite(cap):
+        quadratic = np.where(t <= cap / sigma, quadratic, cap * t - cap**2 / (2.0 * sigma))
+    return np.where(t <= 0.0, 0.0, quadratic)
+
+
+def classify_rows(f: Array, y: Array, shift: Array, sigma: float, cap: float) -> tuple[Array, NDArray[np.int8]]:
+    p = sigma * (shift + 1.0 - y * f)
+    return np.clip(p, 0.0, cap), np.where(p <= 0.0, 0, np.where(p < cap, 1, 2)).astype(np.int8)
+
+
+def line_value(
+    s: float, vd: float, dd: float, f: Array, df: Array, y: Array, shift: Array, sigma: float, cap: float
+) -> float:
+    """The objective along a line, up to the constant ``1/2 v'v``."""
+    return s * vd + 0.5 * s**2 * dd + float(h(shift + 1.0 - y * (f + s * df), sigma, cap).sum())
+
+
+def line_slope(
+    s: float, vd: float, dd: float, f: Array, df: Array, y: Array, shift: Array, sigma: float, cap: float
+) -> tuple[float, float]:
+    pull, piece = classify_rows(f + s * df, y, shift, sigma, cap)
+    first = vd + s * dd - float(pull @ (y * df))
+    return first, dd + sigma * float((df**2)[piece == 1].sum())
+
+
+def line_search(
+    vd: float, dd: float, f: Array, df: Array, y: Array, shift: Array, sigma: float, cap: float
+) -> float:
+    """The minimum along a line by golden section."""
+    args = (vd, dd, f, df, y, shift, sigma, cap)
+    far = 1.0
+    while line_slope(far, *args)[0] < 0.0:
+        far *= 2.0
+    options = {"xatol": 1e-10}
+    return float(minimize_scalar(line_value, bounds=(0.0, far), args=args, method="bounded", options=options).x)
+
+
+def primal(V: Array, b: float, Phi: Array, y: Array, C: float, loss: str) -> float:
+    slack = np.maximum(0.0, 1.0 - y * (Phi @ V + b))
+    return float(0.5 * V @ V + C * (slack.sum() if loss == "hinge" else (slack**2).sum()))
+
+
+def optimum(Phi: Array, y: Array, C: float, loss: str) -> float:
+    """The optimal objective of one output, as a smooth problem or a quadratic program in (v, b, slack)."""
+    n, m = Phi.shape
+    if loss == "squared_hinge":
+
+        def value(w: Array) -> tuple[float, Array]:
+            slack = np.maximum(0.0, 1.0 - y * (Phi @ w[:m] + w[m]))
+            pull = 2.0 * C * slack * y
+            return primal(w[:m], w[m], Phi, y, C, loss), np.append(w[:m] - Phi.T @ pull, -pull.sum())
+
+        options = {"maxiter": 10_000, "ftol": 0.0, "gtol": 1e-10, "maxls": 100}
+        return float(minimize(value, np.zeros(m + 1), jac=True, method="L-BFGS-B", options=options).fun)
+    rows = np.hstack([y[:, None] * Phi, y[:, None], np.eye(n)])
+    start = np.concatenate([np.zeros(m + 1), np.ones(n)])
+    found = minimize(
+        lambda w: 0.5 * w[:m] @ w[:m] + C * w[m + 1 :].sum(),
+        start,
+        jac=lambda w: np.concatenate([w[:m], [0.0], np.full(n, C)]),
+        method="SLSQP",
+        bounds=[(None, None)] * (m + 1) + [(0.0, None)] * n,
+        constraints={"type": "ineq", "fun": lambda w: rows @ w - 1.0, "jac": lambda w: rows},
+        options={"maxiter": 1000, "ftol": 1e-12},
+    )
+    return float(found.fun)
