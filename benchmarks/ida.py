@@ -53,9 +53,11 @@ class Configuration:
     init: str
     starts: int
     max_iter: int
+    tol: float
 
     def __str__(self) -> str:
-        return f"{self.loss}, {self.init} x {self.starts}, {self.max_iter} iterations"
+        bound = f"at most {self.max_iter} iterations, tol {self.tol:g}"
+        return f"{self.loss}, {self.init} x {self.starts}, {bound}"
 
 
 @dataclass(frozen=True)
@@ -104,6 +106,7 @@ def _options() -> argparse.ArgumentParser:
     options.add_argument("--init", nargs="+", choices=["kmeans", "random"], default=["kmeans"])
     options.add_argument("--starts", type=_report.count, nargs="+", default=[1], help="the lowest objective wins")
     options.add_argument("--max-iter", type=_report.count, nargs="+", default=[200])
+    options.add_argument("--tol", type=float, nargs="+", default=[0.01], help="least gain in ten iterations")
     options.add_argument("--jobs", type=_report.count, default=1, help="processes")
     return options
 
@@ -111,7 +114,7 @@ def _options() -> argparse.ArgumentParser:
 def _jobs(options: argparse.Namespace) -> Iterator[Job]:
     configurations = tuple(
         itertools.starmap(
-            Configuration, itertools.product(options.loss, options.init, options.starts, options.max_iter)
+            Configuration, itertools.product(options.loss, options.init, options.starts, options.max_iter, options.tol)
         )
     )
     for name in options.sets:
@@ -158,6 +161,7 @@ def _run_split(job: Job) -> Iterator[Result]:
             init=configuration.init,
             n_init=configuration.starts,
             max_iter=configuration.max_iter,
+            tol=configuration.tol,
             random_state=job.seed,
         )
         yield result(machine, ratio, configuration)

@@ -17,5 +17,6 @@ session = onnxruntime.InferenceSession(graph)
 labels, scores = session.run(None, {"X": X_test.astype(np.float32)})
 
 print(f"{len(graph)} bytes of ONNX; first labels: {', '.join(labels[:3])}")
-print(f"labels that differ from scikit-learn: {np.count_nonzero(labels != classifier.predict(X_test))} of {len(labels)}")
+differing = np.count_nonzero(labels != classifier.predict(X_test))
+print(f"labels that differ from scikit-learn: {differing} of {len(labels)}")
 print(f"largest score difference: {np.abs(scores - classifier.decision_function(X_test)).max():.1e}")

@@ -25,7 +25,7 @@ def __getattr__(name: str) -> Any:
     """Return a public name, or the estimator of a method by its class name."""
     if name in _HOMES:
         return getattr(importlib.import_module(_HOMES[name]), name)
-    if not name.startswith("_"):
+    if name[:1].isupper():  # a class; `from sparsegen import cli` asks here for "cli" and must not load everything
         from sparsegen.registry import METHODS
 
         for estimator in METHODS.values():

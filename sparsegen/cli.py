@@ -12,10 +12,19 @@ import typer
 from sparsegen.cli_options import (
     DataFile,
     Devices,
+    ErrorWeight,
+    Gamma,
     Json,
+    KernelName,
     LabelColumn,
     ModelFile,
     Name,
+    Projection,
+    Ratio,
+    Scale,
+    TestFile,
+    TestSize,
+    Vectors,
     check_output,
     device_names,
     exclude,
@@ -55,38 +64,15 @@ def train(
     data_file: DataFile,
     label: LabelColumn = None,
     method: Annotated[str, typer.Option(help="Training method; see: sparsegen list methods.")] = "slmc",
-    vectors: Annotated[
-        int | None,
-        typer.Option(
-            help="Number of expansion vectors: flash and time grow with it.", show_default="16, or 3 per class"
-        ),
-    ] = None,
-    ratio: Annotated[
-        float | None,
-        typer.Option(help="Instead: share of the full SVM's support vectors, such as 0.05.", show_default=False),
-    ] = None,
-    kernel: Annotated[str | None, typer.Option(help="Kernel; see: sparsegen list kernels.", show_default="rbf")] = None,
-    gamma: Annotated[
-        str | None,
-        typer.Option(metavar="G|scale|auto", help="Kernel width; auto: by cross-validation.", show_default="scale"),
-    ] = None,
-    C: Annotated[
-        str | None,
-        typer.Option("--C", metavar="C|auto", help="Weight of errors; auto: by cross-validation.", show_default="1"),
-    ] = None,
-    projection: Annotated[
-        int | None,
-        typer.Option(help="Learn a projection to this many values: smaller, for many features.", show_default=False),
-    ] = None,
-    scale: Annotated[
-        str, typer.Option(metavar="standard|minmax|none", help="Feature scaling; exports take raw features.")
-    ] = "standard",
-    test_size: Annotated[
-        float | None, typer.Option(help="Share of the rows held out for the test.", show_default="0.25")
-    ] = None,
-    test_data: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Test on this file instead.", show_default=False)
-    ] = None,
+    vectors: Vectors = None,
+    ratio: Ratio = None,
+    kernel: KernelName = None,
+    gamma: Gamma = None,
+    C: ErrorWeight = None,
+    projection: Projection = None,
+    scale: Scale = "standard",
+    test_size: TestSize = None,
+    test_data: TestFile = None,
     seed: Annotated[int, typer.Option(help="Seed of split and training.")] = 0,
     settings: Annotated[
         list[str] | None,

@@ -24,6 +24,32 @@ Devices = Annotated[
 ]
 Name = Annotated[str, typer.Option("--name", metavar="PREFIX", help="Prefix of symbols and files.")]
 
+# of train
+Vectors = Annotated[
+    int | None,
+    typer.Option(help="Number of expansion vectors: flash and time grow with it.", show_default="16, or 3 per class"),
+]
+Ratio = Annotated[
+    float | None,
+    typer.Option(help="Instead: share of the full SVM's support vectors, such as 0.05.", show_default=False),
+]
+KernelName = Annotated[str | None, typer.Option(help="Kernel; see: sparsegen list kernels.", show_default="rbf")]
+Gamma = Annotated[
+    str | None,
+    typer.Option(metavar="G|scale|auto", help="Kernel width; auto: by cross-validation.", show_default="scale"),
+]
+ErrorWeight = Annotated[
+    str | None,
+    typer.Option("--C", metavar="C|auto", help="Weight of errors; auto: by cross-validation.", show_default="1"),
+]
+Projection = Annotated[
+    int | None,
+    typer.Option(help="Learn a projection to this many values: smaller, for many features.", show_default=False),
+]
+Scale = Annotated[str, typer.Option(metavar="standard|minmax|none", help="Feature scaling; exports take raw features.")]
+TestSize = Annotated[float | None, typer.Option(help="Share of the rows held out for the test.", show_default="0.25")]
+TestFile = Annotated[Path | None, typer.Option(metavar="FILE", help="Test on this file instead.", show_default=False)]
+
 
 def number_or_word(option: str, text: str, words: tuple[str, ...]) -> float | str:
     """Return a number, or one of the words that an option also takes."""
@@ -70,8 +96,11 @@ def exclude(first: str, first_value: object, second: str, second_value: object) 
 
 def check_output(path: Path) -> None:
     """Find out before training, not after it, that the model cannot be written."""
-    if path.is_dir():
-        raise OptionError(f"cannot write {path}: it is a folder; name a file in it")
-    folder = next((parent for parent in path.absolute().parents if parent.exists()), Path())
+    try:
+        if path.is_dir():
+            raise OptionError(f"cannot write {path}: it is a folder; name a file in it")
+        folder = next((parent for parent in path.absolute().parents if parent.exists()), Path())
+    except OSError as error:
+        raise OptionError(f"cannot write {path}: {error.strerror}; choose another -o") from None
     if not folder.is_dir() or not os.access(folder, os.W_OK):
         raise OptionError(f"cannot write {path}: {folder} is not a folder that can be written to; choose another -o")

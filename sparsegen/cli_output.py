@@ -132,7 +132,7 @@ def print_verdicts(verdicts: Sequence[Verdict], as_json: bool) -> None:
     if as_json:
         print_json([{**asdict(verdict), "ok": verdict.ok} for verdict in verdicts])
         return
-    columns = ("device", "", "rows", "label\nmismatches", "max |score\ndifference|", "relative", "accuracy")
+    columns = ("device", "result", "rows", "label\nmismatches", "max |score\ndifference|", "relative", "accuracy")
     rows = [
         (
             v.device, "ok" if v.ok else "DIFFERS", v.rows, v.mismatches, f"{v.max_difference:.2e}",
@@ -168,8 +168,7 @@ def _cost_cells(cost: Cost) -> tuple[str, ...]:
 
 def print_card(model: SparseModel, images: Array | None, as_json: bool) -> None:
     """Print the card, and the vectors where they are images."""
-    card = {
-        **model.card,
+    facts = {
         "task": model.task,
         "kernels": [{"name": k.name, **dict(k.params)} for k in model.kernels],
         "vectors": model.n_vectors,
@@ -178,6 +177,7 @@ def print_card(model: SparseModel, images: Array | None, as_json: bool) -> None:
         "classes": list(model.classes),
         "sha256": model.sha256,
     }
+    card = {**facts, **model.card, **facts}  # the facts come first, and no card of a stranger's can deny them
     if as_json:
         print_json(card)
         return
@@ -219,8 +219,9 @@ def print_list(what: str, as_json: bool) -> None:
     if as_json:
         print_json(entries)
         return
-    rows = [tuple(or_dash(cell, str) for cell in entry.values()) for entry in entries]
-    print_table(what, tuple(entries[0]), rows, text=len(entries[0]))
+    columns = tuple("runs here" if key == "missing" else key for key in entries[0])
+    rows = [tuple("yes" if cell is None else cell for cell in entry.values()) for entry in entries]
+    print_table(what, columns, rows, text=len(columns))
 
 
 def print_demo(rows: Sequence[DemoRow], folder: Path, as_json: bool) -> None:
@@ -231,12 +232,16 @@ def print_demo(rows: Sequence[DemoRow], folder: Path, as_json: bool) -> None:
     models = [(r.title, percent(r.report.accuracy), r.report.model.n_vectors, f"{r.table_bytes:,}") for r in rows]
     title = f"digits: {rows[0].report.test_rows} test rows; files in {folder}"
     print_table(title, ("model", "accuracy", "vectors", "bytes of\ntables"), models)
+    columns = ("device", "instructions", "latency\nus", "flash\nbytes", "RAM\nbytes", "labels\ndiffering")
     for row in rows:
         differing = {verdict.device: f"{verdict.mismatches} of {verdict.rows}" for verdict in row.verdicts}
-        shown = [(c.device, *_cost_cells(c), differing.pop(c.device, "not run")) for c in row.costs]
-        shown += [(device, *["-"] * len(COST_COLUMNS), text) for device, text in differing.items()]
+        shown = []
+        for cost in row.costs:
+            *cells, _, ram = _cost_cells(cost)  # the tables' bytes are the model's, shown above
+            shown.append((cost.device, *cells, ram, differing.pop(cost.device, "not run")))
+        shown += [(device, "-", "-", "-", "-", text) for device, text in differing.items()]
         if shown:
-            print_table(f"one prediction: {row.title}", ("device", *COST_COLUMNS, "labels\ndiffering"), shown)
+            print_table(f"one prediction: {row.title}", columns, shown)
     if not rows[0].costs:
         print("no compiler or emulator was found; install them with: pip install 'sparsegen[devices]'")
 

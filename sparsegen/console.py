@@ -68,12 +68,14 @@ def _strict(value: Any) -> Any:
 
 def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[object]], text: int = 1) -> None:
     """Print a table whose first ``text`` columns hold words and whose others hold numbers, set to the right."""
-    table = Table(title=Text(title), title_justify="left", show_header=any(columns))
+    table = Table(show_header=any(columns))
     for i, column in enumerate(columns):
         table.add_column(Text(column), justify="left" if i < text else "right", overflow="fold")
     for row in rows:
         table.add_row(*(Text(str(cell)) for cell in row))
-    _console().print(table)
+    console = _console()
+    console.print(Text(title, style="bold"), soft_wrap=True)  # not the table's own title: that is cut to its width
+    console.print(table)
 
 
 def print_facts(title: str, facts: Sequence[tuple[str, object]]) -> None:

@@ -14,9 +14,8 @@ from sparsegen.training import TrainingReport, train
 from sparsegen.verify import Verdict, verify
 
 DEVICE_ORDER = ("cortex-m4f", "cortex-m0plus", "rv32imc", "host")
-VECTORS, PROJECTION = 30, 10
-GAMMA = 0.0013  # about 3 / (n_features * variance) of the raw digits
-SVC_PARAMETERS = {"C": 10.0, "gamma": "scale"}
+SLMC_PARAMETERS = {"n_vectors": 30, "projection": 10, "C": 3.0}
+SVC_PARAMETERS = {"C": 10.0}
 
 
 @dataclass(frozen=True)
@@ -37,12 +36,7 @@ def run_demo(folder: Path) -> list[DemoRow]:
     digits: Any = load_digits()
     whole = data.from_arrays(digits.data, digits.target, source="digits")
     train_set, test_set = data.split(whole, 1 / 3, seed=0)
-    slmc = train(
-        train_set,
-        test_set,
-        scale="none",
-        parameters={"n_vectors": VECTORS, "projection": PROJECTION, "gamma": GAMMA},
-    )
+    slmc = train(train_set, test_set, scale="none", parameters=dict(SLMC_PARAMETERS))
     svc = train(train_set, test_set, method="svm", scale="none", parameters=dict(SVC_PARAMETERS))
     files = {"digits.safetensors": slmc.model.to_bytes()}
     for target in ("c", "onnx"):

@@ -29,13 +29,17 @@ from sparsegen.version import __version__
 
 @dataclass(frozen=True)
 class Expansion:
-    """What training gives: ``scores(x) = coef @ K(vectors, projection x) + intercept``."""
+    """What training gives: ``scores(x) = coef @ K(vectors, projection (x - offset)) + intercept``."""
 
     vectors: Array
     coef: Array
-    """(n_outputs, m), with ``K_z^-1`` multiplied in [W05, eq. 33]"""
+    """(n_outputs, m), with ``K_z^-1`` multiplied in [W05, eq. 33]; (n_outputs, n_kernels, m) for several kernels"""
     intercept: Array
     projection: Array | None = None
+    offset: Array | None = None
+    """Where the rows lie, for a projection; without one the kernels see the rows as they are."""
+    kernels: tuple[BoundKernel, ...] | None = None
+    """Given where training used other kernels than the one it was handed."""
     facts: dict[str, Any] = field(default_factory=dict)
     """What the card tells about the fit: iterations, objective, ..."""
 
@@ -74,13 +78,13 @@ class SparseClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         kernel = self._bind_kernel(rows)
         Y = sign_matrix(index, len(self.classes_))
         expansion = self._train(rows, Y, kernel, check_random_state(self.random_state))
-        offset, scale = np.zeros(rows.shape[1]), np.ones(rows.shape[1])
+        offset = np.zeros(rows.shape[1]) if expansion.offset is None else expansion.offset
         self.model_ = SparseModel(
             vectors=expansion.vectors,
-            coef=expansion.coef[:, None, :],
+            coef=expansion.coef if expansion.coef.ndim == 3 else expansion.coef[:, None, :],
             intercept=expansion.intercept,
-            kernels=(kernel,),
-            transform=Transform(offset, scale, expansion.projection),
+            kernels=expansion.kernels or (kernel,),
+            transform=Transform(offset, np.ones(rows.shape[1]), expansion.projection),
             classes=plain_labels(self.classes_),
             card=self._card(expansion),
         )

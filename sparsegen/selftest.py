@@ -13,6 +13,7 @@ from sparsegen.lowering.program import float32
 from sparsegen.model import SparseModel
 
 EXAMPLES = 4
+MAX_CANDIDATES = 256  # of thousands of vectors, these are choice enough
 RELATIVE_TOLERANCE = 1e-3
 
 
@@ -31,7 +32,9 @@ class Selftest:
 
 def make_selftest(model: SparseModel) -> Selftest:
     """Return up to four examples with clear decisions, made from the expansion vectors, so that no data is embedded."""
-    candidates = float32(raw_inputs(model)).astype(np.float64)
+    inputs = raw_inputs(model)
+    few = np.unique(np.linspace(0, len(inputs) - 1, MAX_CANDIDATES).astype(np.intp))
+    candidates = float32(inputs[few]).astype(np.float64)
     scores = model.scores(candidates)
     margins = np.abs(scores[:, 0]) if model.n_outputs == 1 else np.diff(np.sort(scores, axis=1)[:, -2:]).ravel()
     clear = np.argsort(-margins, kind="stable")[: max(1, len(margins) // 2)]

@@ -136,9 +136,6 @@ def _range_words(match: re.Match[str]) -> str:
 
 
 def _check_sets(train_set: Dataset, test_set: Dataset, n_vectors: object) -> None:
-    data.require_classes(train_set)
-    if isinstance(n_vectors, int):
-        data.require_rows(train_set, n_vectors)
     if test_set.X.shape[1] != train_set.X.shape[1]:
         raise DataError(
             f"{test_set.source} has {test_set.X.shape[1]} features, {train_set.source} has {train_set.X.shape[1]}"
@@ -150,6 +147,9 @@ def _check_sets(train_set: Dataset, test_set: Dataset, n_vectors: object) -> Non
             f"the test rows of {test_set.source} have labels that no training row has: {_some(unseen)}; "
             "add such rows to the training data or remove them from the test"
         )
+    data.require_classes(train_set)
+    if isinstance(n_vectors, int):
+        data.require_rows(train_set, n_vectors)
 
 
 def _scaler(scale: str) -> Any:

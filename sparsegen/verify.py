@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from sparsegen import progress
 from sparsegen.devices import Device
-from sparsegen.errors import DataError, OptionError
+from sparsegen.errors import DataError, OptionError, ToolError
 from sparsegen.expression import Array
 from sparsegen.model import SparseModel
 from sparsegen.registry import DEVICES, TARGETS
@@ -42,10 +42,14 @@ class Verdict:
 
 
 def devices_for(runs_as: str, names: Iterable[str] | None) -> list[Device]:
-    """Return the named devices, or all that can run here; a named one that cannot raises a ToolError."""
+    """Return the named devices, or all that can run here; one that cannot, or none at all, is a ToolError."""
     suitable = [device for device in DEVICES.values() if device.runs == runs_as]
     if names is None:
-        return [device for device in suitable if device.missing() is None]
+        able = [device for device in suitable if device.missing() is None]
+        if not able:
+            reasons = "; ".join(f"{device.name}: {device.missing()}" for device in suitable)
+            raise ToolError(f"no device can run {runs_as} exports here; {reasons}")
+        return able
     chosen = [DEVICES[name] for name in names]
     for device in chosen:
         if device.runs != runs_as:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from sparsegen import progress
 from sparsegen.devices import Device, Measurement, Outputs, thin
 from sparsegen.devices._emulator import Core, Machine
 from sparsegen.devices._image import Image, build_image
@@ -42,10 +43,12 @@ class EmulatedDevice(Device):
         scores, predict = f"{export.name}_scores", f"{export.name}_predict"
         machine = self._boot(export, build_image(export, self.compiler_flags, (predict, scores)))
         out = Outputs(np.empty((len(rows), export.n_outputs), dtype=np.float32), np.empty(len(rows), dtype=np.int32))
-        for i, row in enumerate(rows):
-            machine.write_row(row)
-            out.scores[i] = machine.scores(scores)
-            out.labels[i] = machine.predict(predict)
+        with progress.task(f"emulating {self.name}", len(rows)) as advance:
+            for i, row in enumerate(rows):
+                machine.write_row(row)
+                out.scores[i] = machine.scores(scores)
+                out.labels[i] = machine.predict(predict)
+                advance("")
         return out
 
     def measure(self, export: Export, X: NDArray[np.float32]) -> Measurement:

@@ -28,6 +28,7 @@ from sparsegen.lowering.rounding import rounding_error
 from sparsegen.model import SparseModel, Transform
 
 MAX_ERROR = 2e-5  # of the scores, relative to the largest: a fifth of what `verify` allows
+NEGLIGIBLE = 1e-7  # of a kernel's argument
 FORMS = {"sqdist": "square", "l1dist": "absolute"}
 
 
@@ -129,7 +130,8 @@ def _make_part(group: _Group, model: SparseModel, T: Transform, dot_form: bool, 
     if not _is_common(T.scale):
         return None
     factor = abs(float(T.scale[0])) ** (2 if group.base == "sqdist" else 1)
-    return Part(FORMS[group.base], raw, np.full(len(raw), group.shift), group.slope * factor, None, outers, coef)
+    shift = np.full(len(raw), group.shift + 0.0)  # not -0.0, which would be added
+    return Part(FORMS[group.base], raw, shift, group.slope * factor, None, outers, coef)
 
 
 def _is_common(scale: Array) -> bool:
@@ -143,7 +145,10 @@ def _rounded_affine(matrix: Array, offset: Array, middle: Array) -> tuple[Array,
     The shift makes it exact at ``middle``, so that rounding counts for the spread of the data only, not its offset.
     """
     rounded = _rounded(matrix)
-    return rounded, (matrix - rounded) @ middle - matrix @ offset
+    correction = (matrix - rounded) @ middle
+    if np.abs(correction).max() < NEGLIGIBLE:  # a shift that stays the same for all vectors needs no table
+        correction[:] = 0.0
+    return rounded, correction - matrix @ offset + 0.0
 
 
 def _rounded(values: Array) -> Array:

@@ -38,7 +38,7 @@ def rounding_error(program: Program, rows: Array) -> float:
 
 
 def _change(outer: Expr, t: Array, dt: Array) -> Array:
-    return np.asarray(evaluate(outer, t + dt)) - np.asarray(evaluate(outer, t))
+    return np.asarray(evaluate(outer, t + dt) - evaluate(outer, t))
 
 
 def _thinned(program: Program, rows: Array) -> Array:

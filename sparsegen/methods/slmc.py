@@ -10,7 +10,7 @@ W. By the envelope theorem the gradient needs only ``K(Z, Z)`` and ``K(X, Z)`` w
 which equals [W05, eq. 34] at the optimum, since beta = Kz^-1 Kzx Y alpha there [W05, eq. 33].
 
 All classes share Z, so a device evaluates m kernels whatever the number of classes. With ``projection=p`` the kernels
-see ``P x``, and P is learnt together with Z; ``1/2 rho C |P - P0|^2`` holds it near the principal directions P0 it
+see ``P (x - mean)``, and P is learnt together with Z; ``1/2 rho C |P - P0|^2`` holds it near the directions P0 it
 starts from (left free, P stretches until the training rows are separated and the test rows are not).
 
 Symbols: Z (m, p) vectors, Kz = K(Z, Z), L its Cholesky factor, Phi = Kxz L^-T whitened features [W05, eq. 29],
@@ -23,6 +23,7 @@ Note: Kz is given a ridge of ``RIDGE`` times its mean diagonal, so that vectors 
 from __future__ import annotations
 
 import warnings
+from collections import deque
 from collections.abc import Iterator
 from dataclasses import replace
 from numbers import Integral, Real
@@ -49,6 +50,7 @@ RIDGE = 1e-6
 BLOCK_BYTES = 1 << 30
 ARRAYS_PER_BLOCK = 6  # n x m arrays alive while a block is in use: base, kernel, slope, Phi, weights, a temporary
 DEFAULT_VECTORS = 16
+WINDOW = 10
 
 
 @METHODS.register("slmc")
@@ -64,13 +66,13 @@ class SLMC(SparseClassifier):
         coef0: constant term of the polynomial kernel.
         degree: power of the polynomial kernel.
         loss: ``"squared_hinge"`` or ``"hinge"``.
-        init: ``"kmeans"``, ``"random"`` rows, or an array of vectors to start from.
+        init: ``"kmeans"`` (centres within each class), ``"random"`` rows, or an array of vectors to start from.
         n_init: number of starts; the lowest objective wins.
         optimize: ``"vectors"`` moves the vectors; ``"coefficients"`` keeps them where they start (MRSVM [W05, 6.2]).
         projection: learn a linear map to this many dimensions together with the vectors.
-        projection_penalty: how firmly the map is held near the principal directions, relative to ``C``.
+        projection_penalty: how firmly the map is held near the directions it starts from, relative to ``C``.
         max_iter: bound on the descent's iterations per start.
-        tol: the descent stops when an iteration improves the objective by less than this share.
+        tol: the descent stops when ten iterations together improve the objective by less than this share.
         block_rows: rows per block; ``None`` takes as many as fit in about 1 GiB.
         random_state: seed.
     """
@@ -109,7 +111,7 @@ class SLMC(SparseClassifier):
         projection: int | None = None,
         projection_penalty: float = 10.0,
         max_iter: int = 100,
-        tol: float = 1e-6,
+        tol: float = 1e-3,
         block_rows: int | None = None,
         random_state: Any = None,
     ) -> None:
@@ -132,21 +134,24 @@ class SLMC(SparseClassifier):
         self.random_state = random_state
 
     def _train(self, X: Array, Y: Array, kernel: BoundKernel, rng: np.random.RandomState) -> Expansion:
-        P = start_projection(X, self.projection)
+        P = start_projection(X, Y, self.projection)
         m = self._count_vectors(X, Y, kernel)
+        offset = None if P is None else X.mean(axis=0)  # as for principal components; exports learn where the rows lie
+        X = X if offset is None else X - offset
         seen = X if P is None else X @ P.T
         loss = Loss(self.loss, float(self.C))
         found = []
         for start in range(self.n_init):
             objective = SlmcObjective(X, Y, kernel, loss, P, self.projection_penalty * self.C, self.block_rows)
-            Z = start_vectors(seen, m, self.init, rng)
+            Z = start_vectors(seen, Y, m, self.init, rng)
             if self.optimize == "vectors":
-                title = f"training slmc, start {start + 1} of {self.n_init}"
+                title = "training slmc" + (f", start {start + 1} of {self.n_init}" if self.n_init > 1 else "")
                 unit = float(seen.std()) * np.sqrt(m) or 1.0  # the first step moves each vector by about one deviation
                 found.append(self._descend(objective, Z, P, unit, title))
             else:
                 found.append(objective.expansion(Z, P, iterations=0))
-        return min(found, key=lambda expansion: float(expansion.facts["objective"]))
+        best = min(found, key=lambda expansion: float(expansion.facts["objective"]))
+        return replace(best, offset=offset)
 
     def _descend(self, objective: SlmcObjective, Z: Array, P: Array | None, unit: float, title: str) -> Expansion:
         """Return the end of a descent from (Z, P); Z is counted in units, so that scaled data take the same path."""
@@ -192,19 +197,21 @@ class SLMC(SparseClassifier):
 
 
 class _StopBelow:
-    """A callback that ends a descent once an iteration improves the objective by less than a share ``tol``.
+    """A callback that ends a descent once ``WINDOW`` iterations together gain less than a share ``tol``.
 
-    Note: L-BFGS-B's own ``ftol`` is a share of at least 1, and so would stop at once where C, hence W, is small.
+    Note: L-BFGS-B's own ``ftol`` looks at single iterations, which are uneven, and is a share of at least 1, so it
+    would stop at once where C, hence W, is small.
     """
 
     def __init__(self, tol: float, advance: progress.Advance) -> None:
-        self.tol, self.advance, self.last = tol, advance, np.inf
+        self.tol, self.advance = tol, advance
+        self.values: deque[float] = deque(maxlen=WINDOW + 1)
 
     def __call__(self, intermediate_result: OptimizeResult) -> None:
         now = float(intermediate_result.fun)
-        improvement, self.last = self.last - now, now
+        self.values.append(now)
         self.advance(f"objective {now:.5g}")
-        if improvement <= self.tol * now:
+        if len(self.values) > WINDOW and self.values[0] - now <= self.tol * now:
             raise StopIteration
 
 
@@ -251,7 +258,7 @@ class SlmcObjective:
                 stacklevel=2,
             )
         facts = {"iterations": iterations, "objective": self._objective(solution, P)}
-        return Expansion(Z.copy(), beta, solution.b, None if P is None else P.copy(), facts)
+        return Expansion(Z.copy(), beta, solution.b, None if P is None else P.copy(), facts=facts)
 
     def _objective(self, solution: Solution, P: Array | None) -> float:
         held = 0.0 if P is None or self.P0 is None else 0.5 * self.rho * float(((P - self.P0) ** 2).sum())

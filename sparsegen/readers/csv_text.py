@@ -155,7 +155,8 @@ def _cell_flaw(cell: str, where: str) -> str:
         return f"{where} is {short(cell)}: a decimal comma is not supported; write it with a point"
     if is_number(cell) or cell.strip().lower().lstrip("+-") in ("nan", "inf", "infinity"):
         return f"{where} is {short(cell)}, not a finite number; replace it or drop the row"
-    return f"{where} is {short(cell)}, not a number; encode it as one or drop the column"
+    remedy = "encode it as one, drop the column, or name it with --label if it holds the classes"
+    return f"{where} is {short(cell)}, not a number; {remedy}"
 
 
 def _check_header(header: list[str], source: str) -> None:

@@ -16,7 +16,8 @@ from sparsegen.errors import OptionError
 from sparsegen.estimators import sign_matrix
 from sparsegen.kernels import BoundKernel
 from sparsegen.methods import slmc
-from sparsegen.methods.slmc import RIDGE, SlmcObjective
+from sparsegen.methods._start import start_projection, start_vectors
+from sparsegen.methods.slmc import RIDGE, WINDOW, SlmcObjective
 from sparsegen.registry import KERNELS
 from sparsegen.solvers import newton
 from sparsegen.solvers.newton import Loss
@@ -146,7 +147,7 @@ def test_support_vectors_as_vectors_give_the_svm(C: float, two_classes: Rows) ->
 
 @pytest.mark.parametrize("options", [{}, {"init": "random"}, {"loss": "hinge"}, {"projection": 2}, {"n_init": 2}])
 def test_same_seed_same_bytes(options: dict[str, Any], four_classes: Rows) -> None:
-    one, two, other = (SLMC(4, max_iter=8, random_state=s, **options).fit(*four_classes) for s in (3, 3, 4))
+    one, two, other = (SLMC(12, max_iter=8, random_state=s, **options).fit(*four_classes) for s in (3, 3, 4))
     assert one.model_.to_bytes() == two.model_.to_bytes()
     assert one.model_.vectors.tobytes() != other.model_.vectors.tobytes()
 
@@ -257,7 +258,8 @@ def test_tolerance_is_a_share_whatever_the_size_of_the_objective(two_classes: Ro
     fixed, moved = (SLMC(4, C=1e-4, optimize=o, random_state=0).fit(*two_classes) for o in ("coefficients", "vectors"))
     assert moved.n_iter_ > 3
     assert objective_of(moved) < objective_of(fixed)
-    assert SLMC(4, tol=0.5, random_state=0).fit(*two_classes).n_iter_ <= 2
+    assert SLMC(4, tol=0.5, random_state=0).fit(*two_classes).n_iter_ <= WINDOW + 1
+    assert SLMC(4, tol=0.0, random_state=0).fit(*two_classes).n_iter_ > WINDOW + 1
 
 
 def test_progress_counts_iterations(two_classes: Rows) -> None:
@@ -270,7 +272,7 @@ def test_progress_counts_iterations(two_classes: Rows) -> None:
 
     with progress.reporting(Reporter()):
         model = SLMC(3, max_iter=5, random_state=0).fit(*two_classes)
-    assert remarks[0] == "training slmc, start 1 of 1/5"
+    assert remarks[0] == "training slmc/5"
     assert remarks[-1] == "end"
     assert len(remarks) == 2 + model.n_iter_
 
@@ -287,3 +289,23 @@ def test_memory_bound_decides_the_block(two_classes: Rows, monkeypatch: pytest.M
     monkeypatch.setattr(slmc, "BLOCK_BYTES", 8 * slmc.ARRAYS_PER_BLOCK * 5 * 50)
     features = slmc._Features(two_classes[0], bound("rbf"), two_classes[0][:5], None, np.eye(5), None)
     assert [len(Phi) for _, Phi in features] == [50, 50, 20]
+
+
+def test_k_means_shares_vectors_by_the_size_of_classes() -> None:
+    X = np.vstack([np.random.default_rng(k).normal(5.0 * k, 1.0, (n, 2)) for k, n in enumerate((60, 30, 10))])
+    Y = np.where(np.repeat([0, 1, 2], (60, 30, 10))[:, None] == np.arange(3), 1.0, -1.0)
+    Z = start_vectors(X, Y, 10, "kmeans", np.random.RandomState(0))
+    nearest = np.argmin(np.abs(Z.mean(axis=1)[:, None] - 5.0 * np.arange(3)), axis=1)
+    assert np.bincount(nearest).tolist() == [6, 3, 1]
+    assert start_vectors(X, Y, 2, "kmeans", np.random.RandomState(0)).shape == (2, 2)
+
+
+def test_projection_starts_on_what_separates_the_classes() -> None:
+    """The wide direction says nothing about the class; the narrow one does."""
+    rng = np.random.default_rng(0)
+    y = np.repeat([-1.0, 1.0], 100)
+    X = np.column_stack([3.0 * rng.standard_normal(200), 2.0 * y + 0.1 * rng.standard_normal(200)])
+    P = start_projection(X, y[:, None], 1)
+    assert P is not None
+    assert abs(P[0, 1]) > 0.9
+    assert np.isclose(P @ P.T, 1.0)

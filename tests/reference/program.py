@@ -45,10 +45,8 @@ def arguments(part, s):
     if part.form == "dot":
         if part.square is not None:
             q = float32(part.square)
-            if np.all(q == q[0]):
-                shift = summed(f32(0), s * s) * q[0] + shift
-            else:
-                shift = summed(f32(0), q * s * s) + shift
+            common = bool(np.all(q == q[0]))  # then it is multiplied once, after the sum
+            shift = (summed(f32(0), s * s) * q[0] if common else summed(f32(0), q * s * s)) + shift
         return summed(shift, s * v)
     difference = s - v
     size = np.abs(difference) if part.form == "absolute" else difference * difference

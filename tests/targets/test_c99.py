@@ -1,18 +1,21 @@
-"""The C export: clean under every compiler, no libc, no writable data, small, deterministic, and true to its comments."""
+"""The C export: clean under every compiler, no libc, no writable data, small, deterministic, true to its comments."""
 
 from __future__ import annotations
 
 import hashlib
 import io
+import os
 import re
 import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
+from c_programs import any_compiler, compile_c, compiler, run_c, written
 from golden_models import EVERY, FLASH, SMALL, model, rbf, rows
-from targets.conftest import PYTHON, any_compiler, compile_c, compiler, run_c, written
 
+from sparsegen.devices._toolchain import SECTION_FLAGS
 from sparsegen.devices.host import Host
 from sparsegen.errors import ModelError, OptionError
 from sparsegen.model import SparseModel
@@ -72,7 +75,16 @@ def test_object_needs_no_library_and_writes_no_data(device, all_in_one, tmp_path
 
     flags = DEVICES[device].compiler_flags
     compiled = compile_c(
-        compiler("zig"), *flags, "-std=c99", "-Os", "-ffreestanding", "-c", all_in_one, "-o", tmp_path / "m.o"
+        compiler("zig"),
+        *flags,
+        "-std=c99",
+        "-Os",
+        "-ffreestanding",
+        *SECTION_FLAGS,
+        "-c",
+        all_in_one,
+        "-o",
+        tmp_path / "m.o",
     )
     assert compiled.returncode == 0, compiled.stderr
     elf = ELFFile(io.BytesIO((tmp_path / "m.o").read_bytes()))
@@ -213,8 +225,14 @@ def test_the_same_model_gives_the_same_bytes_in_any_process():
     ]
     tests = Path(__file__).parent.parent
     for seed in ("0", "12345"):
-        environment = {"PYTHONHASHSEED": seed, "PYTHONPATH": f"{tests.parent}:{tests}", "OPENBLAS_NUM_THREADS": "1"}
-        printed = subprocess.run([PYTHON, "-c", script], env=environment, capture_output=True, text=True, check=True)
+        environment = {
+            "PYTHONHASHSEED": seed,
+            "PYTHONPATH": os.pathsep.join([str(tests.parent), str(tests)]),
+            "OPENBLAS_NUM_THREADS": "1",
+        }
+        printed = subprocess.run(
+            [sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=True
+        )
         assert printed.stdout.splitlines() == here
 
 

@@ -99,7 +99,24 @@ def test_good_names(name):
 
 @pytest.mark.parametrize(
     "name",
-    ["", "2d", "_m", "m_", "a__b", "a-b", "a b", "../x", "a/b", "a.b", "größe", "m\n", "x" * 41, "a;b", "ａ", "m\x00"],
+    [
+        "",
+        "2d",
+        "_m",
+        "m_",
+        "a__b",
+        "a-b",
+        "a b",
+        "../x",
+        "a/b",
+        "a.b",
+        "größe",
+        "m\n",
+        "x" * 41,
+        "a;b",
+        "\uff41",
+        "m\x00",
+    ],
 )
 def test_bad_names_are_one_sentence(name):
     with pytest.raises(

@@ -1,0 +1,58 @@
+"""Compilers of this computer, and small C programs around exports."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from sparsegen.devices._toolchain import installed, zig
+from sparsegen.model import SparseModel
+from sparsegen.registry import TARGETS
+from sparsegen.targets import Export
+
+
+@dataclass(frozen=True)
+class Written:
+    model: SparseModel
+    export: Export
+    folder: Path
+
+
+def written(model, name, folder) -> Written:
+    export = TARGETS["c"].export(model, name)
+    folder.mkdir()
+    for file, content in export.files.items():
+        (folder / file).write_bytes(content)
+    return Written(model, export, folder)
+
+
+def compiler(name: str) -> list[str]:
+    """Return the command of a compiler, or skip the test."""
+    if name == "zig":
+        if not installed("ziglang"):
+            pytest.skip("ziglang is not installed")
+        return list(zig())
+    path = shutil.which(name)
+    if path is None:
+        pytest.skip(f"{name} is not on the PATH")
+    return [path]
+
+
+def any_compiler() -> list[str]:
+    return next(([found] for name in ("cc", "gcc", "clang") if (found := shutil.which(name))), list(zig()))
+
+
+def compile_c(command, *arguments) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([*command, *map(str, arguments)], capture_output=True, text=True, check=False, timeout=300)
+
+
+def run_c(source: str, folder: Path, *flags: str, stdin: bytes = b"") -> bytes:
+    """Compile one program that includes what it needs, run it and return what it prints."""
+    (folder / "program.c").write_text(source)
+    built = compile_c(any_compiler(), "-std=c99", "-O2", *flags, folder / "program.c", "-o", folder / "program")
+    assert built.returncode == 0, built.stderr
+    return subprocess.run([folder / "program"], input=stdin, capture_output=True, check=True, timeout=120).stdout

@@ -1,0 +1,13 @@
+/* Build: cc -std=c99 -O2 laplacian_text.c example_main.c -o example */
+#include "laplacian_text.h"
+#include <stdio.h>
+
+int main(void)
+{
+    static const float x[LAPLACIAN_TEXT_FEATURES] = {0.956f, 0.205f, -0.938f, -0.666f};
+    const int index = laplacian_text_predict(x);
+    const int failed = laplacian_text_selftest();
+
+    printf("class %d, label %s, self-test %s\n", index, laplacian_text_label(index), failed ? "FAILED" : "ok");
+    return failed;
+}

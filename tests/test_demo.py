@@ -1,0 +1,40 @@
+"""The whole path, once, end to end: about half a minute, the slowest test of the suite."""
+
+from __future__ import annotations
+
+import subprocess
+
+import pytest
+from c_programs import any_compiler, compile_c
+
+from sparsegen import demo
+from sparsegen.model import SparseModel
+from sparsegen.registry import DEVICES
+
+LEAST_ACCURACY = 0.985
+
+
+def test_demo_end_to_end(tmp_path, monkeypatch):
+    devices = ("cortex-m4f", "host")
+    for name in devices:
+        if DEVICES[name].missing() is not None:
+            pytest.skip(str(DEVICES[name].missing()))
+    monkeypatch.setattr(demo, "DEVICE_ORDER", devices)
+    slmc, svc = demo.run_demo(tmp_path)
+
+    assert slmc.report.model.card["accuracy"] >= LEAST_ACCURACY
+    assert slmc.report.model.n_vectors == demo.SLMC_PARAMETERS["n_vectors"]
+    assert [v.device for v in slmc.verdicts] == [*devices, "onnxruntime"]
+    assert all(v.ok and v.mismatches == 0 and v.accuracy >= LEAST_ACCURACY for v in (*slmc.verdicts, *svc.verdicts))
+    assert [c.device for c in slmc.costs] == list(devices)
+    assert slmc.table_bytes < svc.table_bytes / 20
+    assert slmc.costs[0].measurement.flash <= slmc.table_bytes + 700
+    assert slmc.costs[0].measurement.instructions < svc.costs[0].measurement.instructions / 10
+
+    names = {path.name for path in tmp_path.iterdir()}
+    assert names == {"digits.safetensors", "digits.c", "digits.h", "example_main.c", "digits.onnx"}
+    assert SparseModel.load(tmp_path / "digits.safetensors") == slmc.report.model
+    sources = [tmp_path / "digits.c", tmp_path / "example_main.c"]
+    built = compile_c(any_compiler(), "-std=c99", "-O2", *sources, "-o", tmp_path / "example")
+    assert built.returncode == 0, built.stderr
+    assert b"self-test ok" in subprocess.run([tmp_path / "example"], capture_output=True, check=True).stdout

@@ -1,0 +1,41 @@
+"""The package itself: public names on first use, nothing heavy before."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+import sparsegen
+
+
+@pytest.mark.parametrize("name", sparsegen.__all__)
+def test_public_names_resolve(name: str) -> None:
+    assert getattr(sparsegen, name) is not None
+
+
+def test_estimators_are_found_by_class_name() -> None:
+    from sparsegen.registry import METHODS
+
+    for estimator in METHODS.values():
+        assert getattr(sparsegen, estimator.__name__) is estimator
+
+
+@pytest.mark.parametrize("name", ["slmc", "SLCM", "_private", "nothing"])
+def test_unknown_names_are_attribute_errors(name: str) -> None:
+    with pytest.raises(AttributeError, match=f"'sparsegen' has no attribute '{name}'"):
+        getattr(sparsegen, name)
+
+
+@pytest.mark.parametrize("statement", ["import sparsegen", "from sparsegen import cli", "import sparsegen.cli"])
+def test_importing_loads_nothing_heavy(statement: str) -> None:
+    heavy = ("numpy", "scipy", "sklearn", "numba", "onnx", "pandas")
+    script = f"import sys; {statement}; loaded = [n for n in {heavy!r} if n in sys.modules]; assert not loaded, loaded"
+    subprocess.run([sys.executable, "-c", script], check=True, timeout=60)
+
+
+def test_the_version_is_the_packages() -> None:
+    from importlib.metadata import version
+
+    assert sparsegen.__version__ == version("sparsegen")

@@ -1,0 +1,105 @@
+"""What is shipped: a wheel finds its templates wherever it is installed, and so does a checkout."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+EXPORT = """
+import sys
+import numpy as np
+import sparsegen
+from sparsegen.registry import KERNELS, TARGETS
+from sparsegen.model import SparseModel, Transform
+from sparsegen.targets._render import template_folder
+
+model = SparseModel(
+    vectors=np.eye(2), coef=np.ones((1, 1, 2)), intercept=np.zeros(1), kernels=(KERNELS["rbf"].bind(gamma=1.0),),
+    transform=Transform.identity(2), classes=("a", "b"),
+)
+print(sparsegen.__file__)
+print(template_folder())
+print(sorted(TARGETS["c"].export(model, "toy").files))
+"""
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel of this checkout, built without a network."""
+    pytest.importorskip("build")
+    pytest.importorskip("hatchling")
+    folder = tmp_path_factory.mktemp("wheel")
+    command = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", folder, ROOT]
+    built = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    assert built.returncode == 0, built.stdout + built.stderr
+    (wheel,) = folder.glob("*.whl")
+    return wheel
+
+
+def test_the_wheel_holds_every_module_and_template(wheel: Path) -> None:
+    names = set(zipfile.ZipFile(wheel).namelist())
+    templates = {
+        f"sparsegen/_templates/{path.relative_to(ROOT / 'templates')}" for path in ROOT.glob("templates/*/*.j2")
+    }
+    modules = {str(path.relative_to(ROOT)) for path in ROOT.glob("sparsegen/**/*.py")}
+    assert any(name.startswith("sparsegen/_templates/c/") for name in templates)
+    assert templates <= names
+    assert modules <= names
+    packed = [name for name in names if ".dist-info/" not in name]
+    assert all(name.startswith("sparsegen/") for name in packed)
+    assert not [name for name in names if name.endswith((".pyc", ".nbi", ".nbc")) or "/tests/" in name]
+
+
+def test_the_wheel_declares_its_command_and_licence(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        texts = {
+            name.split("/")[-1]: archive.read(name).decode() for name in archive.namelist() if ".dist-info/" in name
+        }
+    assert "sparsegen = sparsegen.cli:main" in texts["entry_points.txt"]
+    assert "LICENSE" in texts
+    assert "Requires-Python: >=3.11" in texts["METADATA"]
+
+
+def test_an_installed_wheel_exports_c(wheel: Path, tmp_path: Path) -> None:
+    site = tmp_path / "site"
+    install = [
+        sys.executable,
+        "-m",
+        "pip",
+        "install",
+        "--no-deps",
+        "--no-index",
+        "--no-compile",
+        "--target",
+        site,
+        wheel,
+    ]
+    installed = subprocess.run(install, capture_output=True, text=True, timeout=120)
+    assert installed.returncode == 0, installed.stderr
+    package, templates, files = _export(tmp_path, {"PYTHONPATH": str(site)})
+    assert Path(package).is_relative_to(site)
+    assert Path(templates) == site / "sparsegen" / "_templates"
+    assert files == "['example_main.c', 'toy.c', 'toy.h']"
+
+
+def test_the_checkout_exports_c(tmp_path: Path) -> None:
+    package, templates, files = _export(tmp_path, {"PYTHONPATH": str(ROOT)})
+    assert Path(package) == ROOT / "sparsegen" / "__init__.py"
+    assert Path(templates) == ROOT / "templates"
+    assert files == "['example_main.c', 'toy.c', 'toy.h']"
+
+
+def _export(folder: Path, variables: dict[str, str]) -> list[str]:
+    """Return what the export script prints when run far from the checkout."""
+    command = [sys.executable, "-c", EXPORT]
+    run = subprocess.run(
+        command, cwd=folder, env={**os.environ, **variables}, capture_output=True, text=True, timeout=120
+    )
+    assert run.returncode == 0, run.stderr
+    return run.stdout.splitlines()

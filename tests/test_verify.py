@@ -1,0 +1,162 @@
+"""verify: passes what is right, and notices every way in which an export can be wrong."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from golden_models import SMALL, rows
+
+from sparsegen.devices import Device, Outputs
+from sparsegen.errors import DataError, ModelError, OptionError, ToolError
+from sparsegen.model import SparseModel
+from sparsegen.registry import DEVICES, TARGETS
+from sparsegen.targets import Target
+from sparsegen.verify import TOLERANCE, Verdict, as_float32, devices_for, verify
+
+MODEL = SMALL["binary_rbf"]
+X = rows(MODEL)
+
+
+class Perturbing(Target):
+    """Exports a model that is not the one it was given."""
+
+    name = "c"
+    description = "wrong"
+
+    def __init__(self, target, change):
+        self.target, self.change = target, change
+
+    def export(self, model, name):
+        coef = model.coef.copy()
+        coef[0, 0, 0] += self.change
+        wrong = SparseModel(model.vectors, coef, model.intercept, model.kernels, model.transform, model.classes)
+        return self.target.export(wrong, name)
+
+
+class Fixed(Device):
+    """Gives what it is told to."""
+
+    name = "fixed"
+    description = "test"
+    runs = "c"
+
+    def __init__(self, scores, labels):
+        self.outputs = Outputs(np.asarray(scores, np.float32), np.asarray(labels, np.int32))
+
+    def missing(self):
+        return None
+
+    def run(self, export, X):
+        return self.outputs
+
+    def measure(self, export, X):
+        raise NotImplementedError
+
+
+@pytest.fixture
+def fixed(monkeypatch):
+    def verdict(scores, labels, y=None):
+        monkeypatch.setitem(DEVICES._entries, "fixed", Fixed(scores, labels))
+        return verify(MODEL, X, y, devices=["fixed"])[0]
+
+    return verdict
+
+
+def test_a_right_export_is_ok_everywhere():
+    verdicts = verify(MODEL, X, MODEL.predict(X))
+    assert {v.device for v in verdicts} == {d.name for d in devices_for("c", None)}
+    assert all(v.ok and v.rows == len(X) and v.accuracy == 1.0 for v in verdicts)
+
+
+def test_without_labels_there_is_no_accuracy():
+    assert verify(MODEL, X, devices=["host"])[0].accuracy is None
+
+
+@pytest.mark.parametrize(("target", "device"), [("c", "host"), ("onnx", "onnxruntime")])
+def test_a_wrong_coefficient_is_noticed(target, device, monkeypatch):
+    monkeypatch.setitem(TARGETS._entries, target, Perturbing(TARGETS[target], 3e-3))
+    (verdict,) = verify(MODEL, X, target=target, devices=[device])
+    assert not verdict.ok
+    assert verdict.relative_difference > TOLERANCE
+
+
+def test_nan_is_never_ok(fixed):
+    scores = MODEL.scores(X).copy()
+    scores[3] = np.nan
+    verdict = fixed(scores, MODEL.predict_index(X))
+    assert verdict.max_difference == np.inf
+    assert not verdict.ok
+
+
+def test_one_wrong_label_is_not_ok(fixed):
+    labels = MODEL.predict_index(X)
+    labels[5] = 1 - labels[5]
+    verdict = fixed(MODEL.scores(X), labels, MODEL.predict(X))
+    assert verdict.mismatches == 1
+    assert verdict.accuracy == pytest.approx(1 - 1 / len(X))
+    assert not verdict.ok
+
+
+def test_an_index_without_a_label_is_a_mismatch(fixed):
+    labels = MODEL.predict_index(X)
+    labels[:2] = [99, -7]
+    verdict = fixed(MODEL.scores(X), labels, MODEL.predict(X))
+    assert verdict.mismatches == 2
+    assert verdict.accuracy == pytest.approx(1 - 2 / len(X))
+
+
+def test_labels_may_come_as_text():
+    assert verify(MODEL, X, MODEL.predict(X).astype(str), devices=["host"])[0].accuracy == 1.0
+
+
+def test_tolerance_is_relative_to_the_largest_score():
+    verdict = Verdict("c", "host", 1, 0, 0.5, TOLERANCE, None)
+    assert verdict.ok
+    assert not replace(verdict, relative_difference=1.01 * TOLERANCE).ok
+
+
+@pytest.mark.parametrize(
+    ("rows", "error", "sentence"),
+    [
+        (np.zeros((0, 3)), DataError, "no rows to verify on"),
+        (np.zeros((2, 4)), ModelError, r"rows must have shape \(n, 3\)"),
+        (
+            np.array([[0, 0, 0], [0, 1e39, 0]]),
+            DataError,
+            "row 2, feature 2 holds a value beyond float32, .* rescale it",
+        ),
+        (np.array([[0, 0, np.nan]]), DataError, "row 1, feature 3 is not a finite number"),
+    ],
+)
+def test_rows_that_cannot_be_verified_are_one_sentence(rows, error, sentence):
+    with pytest.raises(error, match=sentence):
+        verify(MODEL, rows, devices=["host"])
+
+
+def test_devices_that_do_not_fit_are_one_sentence():
+    with pytest.raises(OptionError, match=r"there is no device 'cortex-m4' \(did you mean 'cortex-m4f'"):
+        verify(MODEL, X, devices=["cortex-m4"])
+    with pytest.raises(OptionError, match="device onnxruntime does not run c exports; choose from: cortex-m0plus"):
+        verify(MODEL, X, devices=["onnxruntime"])
+    with pytest.raises(OptionError, match="there is no target 'C'"):
+        verify(MODEL, X, target="C")
+
+
+def test_a_named_device_that_cannot_run_says_what_to_install(monkeypatch):
+    monkeypatch.setattr(DEVICES["cortex-m4f"], "missing", lambda: "unicorn not found; install it")
+    with pytest.raises(ToolError, match="device cortex-m4f cannot run here: unicorn not found; install it"):
+        verify(MODEL, X, devices=["cortex-m4f"])
+    assert "cortex-m4f" not in [d.name for d in devices_for("c", None)]
+
+
+def test_no_device_at_all_is_an_error_not_a_pass(monkeypatch):
+    for device in DEVICES.values():
+        monkeypatch.setattr(device, "missing", lambda: "not installed", raising=False)
+    with pytest.raises(ToolError, match="no device can run c exports here; "):
+        verify(MODEL, X)
+
+
+def test_as_float32_keeps_what_fits():
+    assert as_float32(np.array([[1.5, -3e38]])).dtype == np.float32
