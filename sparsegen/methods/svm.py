@@ -16,6 +16,7 @@ from sparsegen import progress
 from sparsegen.estimators import Expansion, SparseClassifier
 from sparsegen.expression import Array
 from sparsegen.kernels import BoundKernel
+from sparsegen.methods._expand import expand
 from sparsegen.registry import METHODS
 
 CACHE_MB = 500
@@ -63,10 +64,7 @@ class SVM(SparseClassifier):
 
     def _train(self, X: Array, Y: Array, kernel: BoundKernel, rng: np.random.RandomState) -> Expansion:
         coef, intercept = full_svm(X, Y, kernel, self.C, self.tol)
-        support = np.flatnonzero(coef.any(axis=0))
-        if len(support) == 0:  # every machine is a constant; one vector keeps the model well-formed
-            support = np.array([0])
-        return Expansion(X[support], coef[:, support], intercept, facts={"iterations": 1})
+        return expand(X, coef, intercept, {"iterations": 1})
 
 
 def full_svm(X: Array, Y: Array, kernel: BoundKernel, C: float, tol: float = 1e-3) -> tuple[Array, Array]:
