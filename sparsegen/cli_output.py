@@ -225,25 +225,34 @@ def print_list(what: str, as_json: bool) -> None:
 
 
 def print_demo(rows: Sequence[DemoRow], folder: Path, as_json: bool) -> None:
-    """Print how accurate the demo's models are, what they cost on each device, and whether devices agree."""
+    """Print one table with a column per model: accuracy, size, cost on each device, and whether devices agree."""
     if as_json:
         print_json([_demo_document(row) for row in rows])
         return
-    models = [(r.title, percent(r.report.accuracy), r.report.model.n_vectors, f"{r.table_bytes:,}") for r in rows]
+    facts = [_demo_facts(row) for row in rows]
+    names = list(dict.fromkeys(name for column in facts for name in column))
+    shown = [(name, *(column.get(name, "not run") for column in facts)) for name in names]
     title = f"digits: {rows[0].report.test_rows} test rows; files in {folder}"
-    print_table(title, ("model", "accuracy", "vectors", "bytes of\ntables"), models)
-    columns = ("device", "instructions", "latency\nus", "flash\nbytes", "RAM\nbytes", "labels\ndiffering")
-    for row in rows:
-        differing = {verdict.device: f"{verdict.mismatches} of {verdict.rows}" for verdict in row.verdicts}
-        shown = []
-        for cost in row.costs:
-            *cells, _, ram = _cost_cells(cost)  # the tables' bytes are the model's, shown above
-            shown.append((cost.device, *cells, ram, differing.pop(cost.device, "not run")))
-        shown += [(device, "-", "-", "-", "-", text) for device, text in differing.items()]
-        if shown:
-            print_table(f"one prediction: {row.title}", columns, shown)
+    print_table(title, ("", *(row.title for row in rows)), shown)
     if not rows[0].costs:
         print("no compiler or emulator was found; install them with: pip install 'sparsegen[devices]'")
+
+
+def _demo_facts(row: DemoRow) -> dict[str, str]:
+    """Return what the demo's table says of one model, line by line."""
+    facts = {
+        "accuracy": percent(row.report.accuracy),
+        "vectors": str(row.report.model.n_vectors),
+        "bytes of tables": f"{row.table_bytes:,}",
+    }
+    differing = {verdict.device: f"{verdict.mismatches} of {verdict.rows}" for verdict in row.verdicts}
+    for cost in row.costs:
+        instructions, latency, flash, _, ram = _cost_cells(cost)
+        lines = {"flash bytes": flash, "RAM bytes": ram, "instructions": instructions, "latency us": latency}
+        facts |= {f"{cost.device}: {name}": text for name, text in lines.items() if text != "-"}
+        if cost.device in differing:
+            facts[f"{cost.device}: labels differing"] = differing.pop(cost.device)
+    return facts | {f"{device}: labels differing": text for device, text in differing.items()}
 
 
 def _demo_document(row: DemoRow) -> dict[str, Any]:

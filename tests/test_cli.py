@@ -252,7 +252,7 @@ def test_demo_prints_tables_that_fit_80_columns(run: Run, tmp_path: Path, monkey
     monkeypatch.setattr(demo, "DEVICE_ORDER", ("host",))
     monkeypatch.setattr(demo, "bench", lambda *args, **options: [cost])
     monkeypatch.setattr(demo, "verify", lambda *args, **options: [good])
-    monkeypatch.setattr(demo, "VECTORS", 10)
+    monkeypatch.setattr(demo, "SLMC_PARAMETERS", {"n_vectors": 10, "max_iter": 5})
     ended = run("demo", "-o", tmp_path / "d")
     assert (ended.code, ended.err) == (0, "")
     assert max(len(line) for line in ended.out.splitlines() if "┃" in line or "│" in line) <= 80
