@@ -18,6 +18,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
+from threadpoolctl import threadpool_limits
 
 from sparsegen.errors import DataError
 from sparsegen.expression import Array
@@ -77,7 +78,8 @@ class SparseClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             raise DataError(f"training needs two classes or more, but every row has the one class {self.classes_[0]!r}")
         kernel = self._bind_kernel(rows)
         Y = sign_matrix(index, len(self.classes_))
-        expansion = self._train(rows, Y, kernel, check_random_state(self.random_state))
+        with threadpool_limits(1):  # one order of sums, so the same bytes on any machine; no fight over cores
+            expansion = self._train(rows, Y, kernel, check_random_state(self.random_state))
         offset = np.zeros(rows.shape[1]) if expansion.offset is None else expansion.offset
         self.model_ = SparseModel(
             vectors=expansion.vectors,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.cluster import KMeans
-from threadpoolctl import threadpool_limits
 
 from sparsegen.errors import OptionError
 from sparsegen.expression import Array
@@ -43,8 +42,7 @@ def _share(m: int, counts: NDArray[np.intp]) -> NDArray[np.intp]:
 def _centres(X: Array, m: int, rng: np.random.RandomState) -> Array:
     """Return m centres of k-means."""
     distinct = len(np.unique(X, axis=0))
-    with threadpool_limits(1, "openmp"):  # with more, threads add up in the order they finish: other bytes each time
-        centres = KMeans(min(m, distinct), n_init=1, random_state=rng).fit(X).cluster_centers_
+    centres = KMeans(min(m, distinct), n_init=1, random_state=rng).fit(X).cluster_centers_
     # Fewer distinct rows than vectors: the rest start as copies a little aside, so that each can move its own way.
     extra = centres[rng.randint(len(centres), size=m - len(centres))]
     return np.vstack([centres, extra + 1e-3 * (X.std() or 1.0) * rng.standard_normal(extra.shape)])
