@@ -41,6 +41,7 @@ from sparsegen.errors import OptionError
 from sparsegen.estimators import Expansion, SparseClassifier
 from sparsegen.expression import Array
 from sparsegen.kernels import BoundKernel, GramBlock
+from sparsegen.methods._count import count_vectors
 from sparsegen.methods._start import start_projection, start_vectors
 from sparsegen.methods.svm import full_svm
 from sparsegen.registry import METHODS
@@ -49,7 +50,6 @@ from sparsegen.solvers.newton import Loss, Solution, solve
 RIDGE = 1e-6
 BLOCK_BYTES = 1 << 30
 ARRAYS_PER_BLOCK = 6  # n x m arrays alive while a block is in use: base, kernel, slope, Phi, weights, a temporary
-DEFAULT_VECTORS = 16
 WINDOW = 10
 
 
@@ -178,22 +178,12 @@ class SLMC(SparseClassifier):
         return objective.expansion(*unpack(result.x), iterations=int(result.nit))
 
     def _count_vectors(self, X: Array, Y: Array, kernel: BoundKernel) -> int:
-        n = len(X)
-        if self.n_vectors is not None and self.ratio is not None:
-            raise OptionError("n_vectors and ratio exclude each other; give one of them")
         if not isinstance(self.init, str):
             given = len(np.atleast_1d(self.init))
             if self.n_vectors not in (None, given) or self.ratio is not None:
                 raise OptionError(f"init holds {given} vectors; leave n_vectors and ratio out")
             return given
-        if self.ratio is not None:
-            coef, _ = full_svm(X, Y, kernel, self.C)
-            return max(1, int(np.ceil(self.ratio * np.count_nonzero(coef.any(axis=0)) - 1e-9)))
-        if self.n_vectors is None:
-            return min(n, max(DEFAULT_VECTORS, 3 * int(Y.shape[1])))
-        if self.n_vectors > n:
-            raise OptionError(f"{self.n_vectors} vectors were asked for, but there are only {n} rows to train on")
-        return int(self.n_vectors)
+        return count_vectors(self.n_vectors, self.ratio, Y, lambda: full_svm(X, Y, kernel, self.C)[0])
 
 
 class _StopBelow:
