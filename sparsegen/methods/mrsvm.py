@@ -1,0 +1,29 @@
+"""MRSVM, the modified RSVM [W05, section 6.2]: random rows as vectors, the coefficients of an exact SVM on them.
+
+    min_{beta, b}  1/2 beta' Kz beta + sum_i loss(y_i (beta . psi_z(x_i) + b))                             [W05, eq. 16]
+
+The regulariser is the margin's own, where RSVM has ``1/2 beta'beta``; hence ``beta = Kz^-1 Kzx Y alpha_z``
+[W05, eq. 33]. It is SLMC with its vectors left where they start.
+"""
+
+from __future__ import annotations
+
+from sparsegen.estimators import Expansion
+from sparsegen.expression import Array
+from sparsegen.kernels import BoundKernel
+from sparsegen.methods.rsvm import RSVM
+from sparsegen.methods.slmc import SlmcObjective
+from sparsegen.registry import METHODS
+from sparsegen.solvers.newton import Loss
+
+
+@METHODS.register("mrsvm")
+class MRSVM(RSVM):
+    """Modified reduced SVM: rows as in :class:`RSVM`, with the same parameters and the same seed; exact margin."""
+
+    method = "mrsvm"
+    summary = "modified reduced SVM: random rows, coefficients of an exact SVM on them [W05, 6.2]"
+
+    def _weigh(self, X: Array, Y: Array, kernel: BoundKernel, Z: Array) -> Expansion:
+        objective = SlmcObjective(X, Y, kernel, Loss(self.loss, float(self.C)), block_rows=self.block_rows)
+        return objective.expansion(Z, None, iterations=0)
