@@ -1,0 +1,313 @@
+"""A machine on a growing set of basis functions, kept at its optimum by Newton steps on a growing Cholesky factor.
+
+    min_{beta, b}  lam/2 beta' K_JJ beta + 1/2 sum_i max(0, 1 - y_i o_i)^2,   o_i = K_iJ beta + b      [K06, eq. 4]
+
+and, for kernel matching pursuit [K06, 4], the same with ``(y_i - o_i)^2``, where every row is always active.
+
+Symbols: I the active rows (1 - y_i o_i > 0); A (d, n) one row per basis function, A = K_JI (a row of ones for b);
+R (d, d) = K_JJ (zero for b); P = lam R + A_I A_I' and its factor L, P = L L' [K06, eq. 6]; o (n,) outputs.
+
+A basis function appends one row to P and to L: O(n d + d^2). A row that enters or leaves I is a rank-one change of P;
+few of them update L in O(d^2) each, many are refactorised from P, which is itself only ever corrected.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import cho_solve, solve_triangular
+from scipy.linalg.lapack import dpotrf
+
+from sparsegen.expression import Array
+from sparsegen.solvers.newton import line_search
+
+PIVOT = 1e-10  # a basis function whose pivot in P is below this share of its diagonal is a copy of the others
+TINY = 1e-14  # descents below this share of the objective are rounding errors
+ROWS_PER_UPDATE = 8  # rank-one updates of L pay for up to d / 8 changed rows
+SCORE_STEPS = 30
+SCORE_TOLERANCE = 1e-6
+
+Bools = NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """What a trial changes and :meth:`Machine.restore` brings back."""
+
+    d: int
+    beta: Array
+    o: Array
+    active: Bools
+    P: Array
+    L: Array
+    removed: int
+
+
+class Machine:
+    """The minimiser of [K06, eq. 4] over the basis functions appended so far."""
+
+    def __init__(self, y: Array, lam: float, *, hinge: bool = True, intercept: bool = True) -> None:
+        self.y, self.lam, self.hinge = y, lam, hinge
+        n = len(y)
+        self._A = np.empty((2, n))
+        self._square = np.zeros((3, 2, 2))  # R, P and L
+        self._resize(0)
+        self.beta = np.zeros(0)
+        self.o = np.zeros(n)
+        self.active = np.ones(n, dtype=bool)
+        self.removed = 0
+        self.first = int(intercept)
+        """Where the basis functions start: after the row of ones, if there is one."""
+        self.solved = True
+        if intercept:
+            self.append(np.ones(n), np.empty(0), 0.0)
+
+    @property
+    def intercept(self) -> float:
+        """The bias b; 0 where there is none."""
+        return float(self.beta[0]) if self.first else 0.0
+
+    @property
+    def residual(self) -> Array:
+        """Minus the derivative of the loss in each output: ``y_i max(0, 1 - y_i o_i)`` or ``y_i - o_i``."""
+        return np.where(1.0 - self.y * self.o > 0.0, self.y - self.o, 0.0) if self.hinge else self.y - self.o
+
+    def objective(self) -> float:
+        """Return f(beta) [K06, eq. 4]."""
+        return 0.5 * self.lam * float(self.beta @ self.R @ self.beta) + 0.5 * float((self.residual**2).sum())
+
+    def append(self, column: Array, cross: Array, diagonal: float, weight: float = 0.0) -> bool:
+        """Add a basis function: its values on the rows, ``K_Jj`` and ``K_jj``; say whether it is independent.
+
+        ``weight`` is the coefficient it starts with. A copy of the functions there are is left out.
+        """
+        d = self.d
+        self._reserve(d + 1)
+        self._A[d] = column
+        r = np.zeros(d + 1)
+        r[self.first : d] = cross
+        r[d] = diagonal
+        p = self.lam * r + self._A[: d + 1] @ np.where(self.active, column, 0.0)
+        factor = solve_triangular(self.L, p[:d], lower=True, check_finite=False) if d else np.empty(0)
+        pivot = float(p[d] - factor @ factor)
+        if not pivot > PIVOT * p[d]:
+            return False
+        R, P, L = self._square
+        R[d, : d + 1] = R[: d + 1, d] = r
+        P[d, : d + 1] = P[: d + 1, d] = p
+        L[d, :d], L[:d, d], L[d, d] = factor, 0.0, np.sqrt(pivot)
+        self._resize(d + 1)
+        self.beta = np.append(self.beta, weight)
+        if weight:
+            self.o = self.o + weight * column
+        return True
+
+    def solve(self, max_iter: int) -> int:
+        """Bring beta to the optimum for these basis functions [K06, 3.3]; return the number of Newton steps."""
+        self.o = self.beta @ self.A
+        zeros = np.zeros_like(self.o)
+        last = np.inf
+        self.solved = False
+        for step in range(1, max_iter + 1):
+            self._activate(1.0 - self.y * self.o > 0.0 if self.hinge else np.ones_like(self.active))
+            residual = np.where(self.active, self.y - self.o, 0.0)
+            g = self.lam * (self.R @ self.beta) - self.A @ residual
+            direction = -cho_solve((self.L, True), g, check_finite=False)  # [K06, eq. 6]
+            descent = -float(g @ direction)
+            size = float(residual @ residual) + self.lam * float(self.beta @ self.R @ self.beta)
+            if descent <= TINY * size and descent > 0.5 * last:
+                self.solved = True
+                return step
+            last = descent
+            change = direction @ self.A
+            curve = self.lam * (self.R @ direction)
+            length = 1.0
+            if self.hinge:
+                slope, bend = float(self.beta @ curve), float(direction @ curve)
+                length = line_search(slope, bend, self.o, change, self.y, zeros, 1.0, np.inf)
+            self.beta = self.beta + length * direction
+            self.o = self.o + length * change
+            stays = not self.hinge or np.array_equal(1.0 - self.y * self.o > 0.0, self.active)
+            if descent <= 1e-30 * size or (length == 1.0 and stays and descent <= 1e-6 * size):
+                self.solved = True
+                return step
+        return max_iter
+
+    def load(self, columns: Array, K: Array, beta: Array) -> None:
+        """Replace the basis functions by these rows of values, with Gram matrix ``K`` and coefficients to start from.
+
+        One matrix product instead of one append per function. ``beta`` starts with the bias, if there is one.
+        """
+        first = self.first
+        self._resize(0)
+        self._reserve(first + len(K))
+        self._resize(first + len(K))
+        self.A[:first], self.A[first:] = 1.0, columns
+        self._square[:] = 0.0
+        self.R[first:, first:] = K
+        self.beta = beta.copy()
+        self.o = self.beta @ self.A
+        self.active = 1.0 - self.y * self.o > 0.0 if self.hinge else np.ones_like(self.active)
+        self._rebuild()
+
+    def keep(self, rows: Bools) -> None:
+        """Leave the other rows, all inactive, out of every later calculation (shrinking)."""
+        self.y, self.o, self.active = self.y[rows], self.o[rows], self.active[rows]
+        self._A = self.A[:, rows]
+        self._resize(self.d)
+
+    def snapshot(self) -> Snapshot:
+        """Return what is needed to undo what follows."""
+        return Snapshot(self.d, self.beta, self.o, self.active, self.P.copy(), self.L.copy(), self.removed)
+
+    def restore(self, before: Snapshot) -> None:
+        """Undo everything since the snapshot."""
+        self._resize(before.d)
+        self.beta, self.o = before.beta, before.o
+        self.active, self.removed = before.active, before.removed
+        self.P[:] = before.P
+        self.L[:] = before.L
+
+    def _reserve(self, size: int) -> None:
+        if size <= min(len(self._A), len(self._square[0])):
+            return
+        room = max(size, 2 + len(self._A) + len(self._A) // 2)
+        A = np.empty((room, self._A.shape[1]))
+        A[: self.d] = self.A
+        square = np.zeros((3, room, room))
+        square[:, : self.d, : self.d] = self._square[:, : self.d, : self.d]
+        self._A, self._square = A, square
+        self._resize(self.d)
+
+    def _resize(self, d: int) -> None:
+        """Look at the first d basis functions."""
+        self.d = d
+        self.A = self._A[:d]
+        self.R, self.P, self.L = self._square[:, :d, :d]
+
+    def _activate(self, active: Bools) -> None:
+        """Bring P and L to these active rows."""
+        changed = np.flatnonzero(active != self.active)
+        if len(changed) == 0:
+            return
+        enters = active[changed]
+        self.active = active
+        self.removed += int(np.count_nonzero(~enters))
+        if self.removed > np.count_nonzero(active):  # too much rounding error from what has gone, and no cheaper
+            self._rebuild()
+            return
+        U = np.ascontiguousarray(self.A[:, changed].T)
+        self.P[:] += U[enters].T @ U[enters] - U[~enters].T @ U[~enters]
+        few = ROWS_PER_UPDATE * len(changed) <= self.d
+        order = np.argsort(~enters, kind="stable")  # rows that enter first: P stays as positive as it can
+        if not few or not update_factor(self.L, U[order], np.where(enters[order], 1.0, -1.0)):
+            self._refactorise()
+
+    def _rebuild(self) -> None:
+        self.removed = 0
+        U = self.A if self.active.all() else self.A[:, self.active]
+        self.P[:] = self.lam * self.R + U @ U.T
+        self._refactorise()
+
+    def _refactorise(self) -> None:
+        """Factorise P; a ridge makes up for what rounding, or a bias without active rows, took from it."""
+        ridge = 0.0
+        diagonal = self.P.diagonal()
+        while True:
+            L, failed = dpotrf(self.P + ridge * np.eye(self.d), lower=1, clean=1)
+            if not failed:
+                self.L[:] = L
+                return
+            ridge = max(10.0 * ridge, 1e-15 * float(diagonal.max()), 1e-300)
+
+
+def independent(K: Array) -> list[int]:
+    """Return which of the basis functions with this Gram matrix are no copy of those before them."""
+    kept: list[int] = []
+    L = np.zeros_like(K)
+    for j in range(len(K)):
+        d = len(kept)
+        row = solve_triangular(L[:d, :d], K[j, kept], lower=True, check_finite=False) if d else np.empty(0)
+        pivot = K[j, j] - row @ row
+        if pivot > PIVOT * K[j, j]:
+            L[d, :d], L[d, d] = row, np.sqrt(pivot)
+            kept.append(j)
+    return kept
+
+
+@numba.njit(cache=True)
+def update_factor(L: Array, U: Array, signs: Array) -> bool:
+    """Turn the factor of P into that of ``P + sum_k signs_k u_k u_k'`` in place; False where that is not positive."""
+    d = L.shape[0]
+    for k in range(U.shape[0]):
+        u = U[k].copy()
+        for j in range(d):
+            old = L[j, j]
+            square = old * old + signs[k] * u[j] * u[j]
+            if not square > 1e-12 * old * old:
+                return False
+            new = np.sqrt(square)
+            c, s = new / old, u[j] / old
+            L[j, j] = new
+            for i in range(j + 1, d):
+                L[i, j] = (L[i, j] + signs[k] * s * u[i]) / c
+                u[i] = c * u[i] - s * L[i, j]
+    return True
+
+
+@numba.njit(cache=True)
+def score_columns(
+    columns: Array,
+    linear: Array,
+    diagonal: Array,
+    o: Array,
+    y: Array,
+    lam: float,
+    hinge: bool,
+    gain: Array,
+    weight: Array,
+) -> None:
+    """Write what each column would lower the objective by on its own, and the coefficient it would have.
+
+    For column k, with ``linear = K_jJ beta`` and ``diagonal = K_jj``, the minimum over t of [K06, eq. 7]
+
+        lam (t linear + t^2/2 diagonal) + 1/2 sum_i max(0, 1 - y_i (o_i + t k_i))^2
+
+    by Newton steps within a bracket, O(n) each.
+    """
+    n = o.shape[0]
+    for c in range(columns.shape[0]):
+        k = columns[c]
+        low, high, t = -np.inf, np.inf, 0.0
+        at_zero = 0.0
+        for step in range(SCORE_STEPS):
+            first = lam * (linear[c] + t * diagonal[c])
+            second = lam * diagonal[c]
+            for i in range(n):
+                r = y[i] - o[i] - t * k[i]
+                if not hinge or r * y[i] > 0.0:
+                    first -= r * k[i]
+                    second += k[i] * k[i]
+            if step == 0:
+                at_zero = abs(first)
+            if abs(first) <= SCORE_TOLERANCE * at_zero or second <= 0.0:
+                break
+            if first < 0.0:
+                low = t
+            else:
+                high = t
+            guess = t - first / second
+            t = guess if low < guess < high else 0.5 * (low + high)
+        total = -lam * (t * linear[c] + 0.5 * t * t * diagonal[c])
+        for i in range(n):
+            r = y[i] - o[i]
+            if not hinge or r * y[i] > 0.0:
+                total += 0.5 * r * r
+            r -= t * k[i]
+            if not hinge or r * y[i] > 0.0:
+                total -= 0.5 * r * r
+        gain[c] = total
+        weight[c] = t
