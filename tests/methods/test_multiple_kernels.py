@@ -1,0 +1,360 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from reference import Rows
+from reference import multiple_kernels as reference
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from sparsegen import SLMC, SVM, progress
+from sparsegen.errors import OptionError
+from sparsegen.estimators import SparseClassifier, sign_matrix
+from sparsegen.kernels import BoundKernel
+from sparsegen.methods import _multiple_kernels
+from sparsegen.methods._mixture_search import SparseMixture
+from sparsegen.methods._multiple_kernels import MixtureObjective, StackBlock, base_kernels
+from sparsegen.methods.mksvm import MKSVM, _Dual
+from sparsegen.methods.slmc import ARRAYS_PER_BLOCK, RIDGE, SlmcObjective
+from sparsegen.methods.smkc1 import SMKC1, Smkc1Objective
+from sparsegen.methods.smkc2 import SMKC2, Smkc2Objective
+from sparsegen.registry import KERNELS
+from sparsegen.solvers import newton
+from sparsegen.solvers.newton import Loss
+from sparsegen.solvers.simplex import gap
+from sparsegen.verify import verify
+
+Array = NDArray[np.float64]
+LOSSES = ("hinge", "squared_hinge")
+NAMES = ("rbf", "laplacian")
+GAMMAS = [0.1, 0.4, 1.6]
+MU = np.array([0.2, 0.5, 0.3])
+OBJECTIVES: dict[str, type[MixtureObjective]] = {"smkc1": Smkc1Objective, "smkc2": Smkc2Objective}
+SPARSE: tuple[type[SparseMixture], ...] = (SMKC1, SMKC2)
+ALL: tuple[type[SparseClassifier], ...] = (SMKC1, SMKC2, MKSVM)
+
+
+def stack(name: str = "rbf", gammas: list[float] = GAMMAS) -> tuple[BoundKernel, ...]:
+    return tuple(KERNELS[name].bind(gamma=gamma) for gamma in gammas)
+
+
+def signs(y: NDArray[np.int64]) -> Array:
+    return sign_matrix(y, int(y.max()) + 1)
+
+
+def differences(value: Callable[[Array], float], at: Array, step: float) -> Array:
+    out = np.empty(at.shape)
+    for index in np.ndindex(at.shape):
+        up, down = at.copy(), at.copy()
+        up[index] += step
+        down[index] -= step
+        out[index] = (value(up) - value(down)) / (2.0 * step)
+    return out
+
+
+def fact(model: SparseClassifier, name: str) -> Any:
+    return model.model_.card["fit"][name]
+
+
+@parametrize_with_checks([SMKC1(max_iter=20), SMKC2(max_iter=20), MKSVM(max_iter=10)])
+def test_scikit_learn_accepts_it(estimator: SparseClassifier, check: Any) -> None:
+    check(estimator)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("method", OBJECTIVES)
+def test_objective_is_the_svm_on_the_equivalent_kernel(method: str, name: str, loss: str, four_classes: Rows) -> None:
+    X, y = four_classes[0][:40], four_classes[1][:40]
+    Z, Y = X[:5] + 0.1, signs(y)
+    for mu in (MU, np.array([0.0, 0.7, 0.3]), np.array([0.0, 1.0, 0.0])):
+        optimum = OBJECTIVES[method](X, Y, stack(name), Loss(loss, 1.5)).optimum(Z, mu)
+        expected = reference.objective(method, name, GAMMAS, X, Y, Z, mu, 1.5, loss, RIDGE)
+        assert optimum.solution.objective == pytest.approx(expected, rel=5e-6)
+        a = optimum.solution.alpha * Y
+        outputs = reference.equivalent(method, name, GAMMAS, X, Z, mu, RIDGE) @ a  # [H09, eq. 21, 28]
+        found = np.einsum("okm,knm->no", optimum.coef, StackBlock(stack(name), X, Z).values)
+        assert np.allclose(found, outputs, atol=1e-5 * np.abs(outputs).max())
+        assert np.allclose(optimum.coef, (mu[:, None, None] * optimum.B).transpose(1, 0, 2), rtol=1e-3, atol=1e-4)
+
+
+@pytest.mark.parametrize("several", [False, True])
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("method", OBJECTIVES)
+def test_gradients_are_the_limits_of_differences(
+    method: str, name: str, loss: str, several: bool, four_classes: Rows, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(newton, "GAP", 1e-12)
+    X, y = four_classes[0][:60], four_classes[1][:60]
+    Z = np.random.default_rng(3).normal(size=(4, 3))
+    objective = OBJECTIVES[method](X, signs(y if several else y % 2), stack(name), Loss(loss, 2.0))
+    value, in_Z = objective.in_vectors(Z, MU)
+    same, in_mu = objective.in_weights(Z, MU)
+    assert same == pytest.approx(value)
+    expected = differences(lambda moved: objective.in_vectors(moved, MU)[0], Z, 1e-5)
+    assert np.allclose(in_Z, expected, rtol=1e-4, atol=1e-5 * value)
+    expected = differences(lambda moved: objective.in_weights(Z, moved)[0], MU, 1e-5)
+    assert np.allclose(in_mu, expected, rtol=1e-4, atol=1e-5 * value)
+
+
+def test_gradient_of_a_kernel_without_weight(four_classes: Rows) -> None:
+    """It tells whether the kernel should come back; one-sided differences show it."""
+    X, y = four_classes
+    Z, mu, step = X[:4], np.array([0.0, 0.6, 0.4]), 1e-6
+    for kind in OBJECTIVES.values():
+        objective = kind(X, signs(y), stack(), Loss("squared_hinge", 1.0))
+        value, g = objective.in_weights(Z, mu)
+        more, _ = objective.in_weights(Z, mu + np.array([step, 0.0, 0.0]))
+        assert g[0] == pytest.approx((more - value) / step, rel=1e-3, abs=1e-3)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("method", OBJECTIVES)
+def test_one_kernel_is_slmc(method: str, loss: str, four_classes: Rows) -> None:
+    X, y = four_classes
+    Z, one = X[:6] + 0.05, np.ones(1)
+    value, gradient = SlmcObjective(X, signs(y), stack()[1], Loss(loss, 2.0))(Z, None)
+    found, found_gradient = OBJECTIVES[method](X, signs(y), stack()[1:2], Loss(loss, 2.0)).in_vectors(Z, one)
+    assert found == pytest.approx(value, rel=1e-7)
+    assert np.allclose(found_gradient.ravel(), gradient, rtol=1e-3, atol=1e-4 * np.abs(gradient).max())
+
+
+@pytest.mark.parametrize("kind", SPARSE)
+def test_one_kernel_with_fixed_vectors_is_the_slmc_classifier(kind: type[SparseMixture], two_classes: Rows) -> None:
+    X, y = two_classes
+    options: dict[str, Any] = {"init": X[::15], "optimize": "coefficients", "C": 3.0, "gamma": 0.7}
+    one, slmc = kind(n_kernels=1, **options).fit(X, y), SLMC(**options).fit(X, y)
+    assert np.allclose(one.decision_function(X), slmc.decision_function(X), atol=1e-6)
+
+
+@pytest.mark.parametrize("kind", SPARSE)
+def test_one_kernel_descends_as_far_as_slmc(kind: type[SparseMixture], two_classes: Rows) -> None:
+    one, slmc = (
+        estimator.fit(*two_classes)
+        for estimator in (kind(5, n_kernels=1, gamma=0.7, random_state=0), SLMC(5, gamma=0.7, random_state=0))
+    )
+    assert fact(one, "objective") == pytest.approx(fact(slmc, "objective"), rel=0.03)
+
+
+@pytest.mark.parametrize("block_rows", [1, 17, 159])
+@pytest.mark.parametrize("method", OBJECTIVES)
+def test_small_blocks_are_one_block(method: str, block_rows: int, four_classes: Rows) -> None:
+    X, y = four_classes
+    Z = X[:6]
+    whole, parts = (OBJECTIVES[method](X, signs(y), stack(), Loss("squared_hinge", 1.0), b) for b in (None, block_rows))
+    for of in ("in_vectors", "in_weights"):
+        value, gradient = getattr(whole, of)(Z, MU)
+        value_parts, gradient_parts = getattr(parts, of)(Z, MU)
+        assert value_parts == pytest.approx(value, rel=1e-9)
+        assert np.allclose(gradient_parts, gradient, rtol=1e-6, atol=1e-6 * np.abs(gradient).max())
+
+
+def test_memory_bound_decides_the_block(two_classes: Rows, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_multiple_kernels, "BLOCK_BYTES", 8 * ARRAYS_PER_BLOCK * 3 * 5 * 50)
+    X, y = two_classes
+    objective = Smkc1Objective(X, signs(y), stack(), Loss("hinge", 1.0))
+    assert [block.values.shape for _, block in objective.blocks(X[:5])] == [(3, n, 5) for n in (50, 50, 20)]
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("estimator", [SMKC1(), SMKC2(), SMKC2(solver="gradient")])
+def test_weights_are_optimal_for_the_vectors(estimator: SparseMixture, loss: str, four_classes: Rows) -> None:
+    """For fixed vectors SMKC2 is convex, so the gap bounds how far W is from its minimum."""
+    X, y = four_classes
+    Z = X[::20]
+    estimator.set_params(init=Z, optimize="coefficients", gammas=GAMMAS, loss=loss, tol=1e-3).fit(X, y)
+    mu = np.zeros(3)
+    weights = dict(zip(estimator.model_.kernels, fact(estimator, "kernel_weights"), strict=True))
+    for k, kernel in enumerate(stack()):
+        mu[k] = weights.get(kernel, 0.0)
+    value, g = OBJECTIVES[estimator.method](X, signs(y), stack(), Loss(loss, 1.0)).in_weights(Z, mu)
+    assert value == pytest.approx(fact(estimator, "objective"), rel=1e-6)
+    if estimator.method == "smkc2":
+        others = [OBJECTIVES["smkc2"](X, signs(y), stack(), Loss(loss, 1.0)).in_weights(Z, v)[0] for v in np.eye(3)]
+        assert value <= min(others) * (1.0 + 1e-3)
+    assert gap(mu, g) <= 0.02 * value  # a cutting plane ends where W is close, which its gradient need not be
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("kind", SPARSE)
+def test_moving_the_vectors_lowers_the_objective(kind: type[SparseMixture], loss: str, four_classes: Rows) -> None:
+    options: dict[str, Any] = {"loss": loss, "random_state": 0, "max_iter": 30}
+    fixed, moved = (kind(5, optimize=what, **options).fit(*four_classes) for what in ("coefficients", "vectors"))
+    assert fact(moved, "objective") < 0.97 * fact(fixed, "objective")
+    assert 1 < moved.n_iter_ <= 30
+
+
+def test_own_coefficients_fit_more_than_shared_ones(four_classes: Rows) -> None:
+    X, y = four_classes
+    options: dict[str, Any] = {"init": X[::20], "optimize": "coefficients", "gammas": GAMMAS, "tol": 1e-5}
+    one, two = (kind(**options).fit(X, y) for kind in (SMKC1, SMKC2))
+    assert fact(two, "objective") <= fact(one, "objective") * (1.0 + 1e-3)
+
+
+@pytest.mark.parametrize("several", [False, True])
+@pytest.mark.parametrize("solver", ["lp", "gradient"])
+def test_mksvm_is_at_the_saddle_point(solver: str, several: bool, four_classes: Rows) -> None:
+    """Every active kernel has the same, largest a' K a: the optimality condition of [H09, eq. 2]."""
+    X, y = four_classes[0], four_classes[1] if several else four_classes[1] % 2
+    model = MKSVM(solver=solver, gammas=GAMMAS, C=2.0, tol=1e-4, max_iter=200).fit(X, y)
+    mu = np.zeros(3)
+    active = [stack().index(kernel) for kernel in model.model_.kernels]
+    mu[active] = fact(model, "kernel_weights")
+    value, g = _Dual(X, signs(y), stack(), 2.0, 1e-6, lambda remark: None).value_and_gradient(mu)
+    assert gap(mu, g) <= 5e-3 * value
+    assert value == pytest.approx(fact(model, "objective"), rel=1e-3)
+    K = reference.equivalent("mksvm", "rbf", GAMMAS, X[:60], X[:0], mu, 0.0)
+    assert np.allclose(K, sum(w * k.gram(X[:60], X[:60]) for w, k in zip(mu, stack(), strict=True)))
+
+
+def test_mksvm_gradient_is_the_limit_of_differences(four_classes: Rows) -> None:
+    X, y = four_classes
+    dual = _Dual(X, signs(y), stack(), 1.0, 1e-9, lambda remark: None)
+    value, g = dual.value_and_gradient(MU)
+    expected = differences(lambda mu: dual.train(mu)[0], MU, 1e-4)
+    assert np.allclose(g, expected, rtol=1e-3, atol=1e-4 * value)
+
+
+def test_mksvm_objective_is_the_brute_force_optimum(two_classes: Rows) -> None:
+    X, y = two_classes[0][:40], two_classes[1][:40]
+    value, _, _ = _Dual(X, signs(y), stack(), 1.5, 1e-8, lambda remark: None).train(MU)
+    expected = reference.objective("mksvm", "rbf", GAMMAS, X, signs(y), X, MU, 1.5, "hinge", 0.0)
+    assert value == pytest.approx(expected, rel=1e-5)
+
+
+def test_mksvm_on_one_kernel_is_the_svm(four_classes: Rows) -> None:
+    X, y = four_classes
+    one, svm = MKSVM(n_kernels=1, gamma=0.5, tol=1e-2).fit(X, y), SVM(gamma=0.5).fit(X, y)
+    assert one.model_.n_vectors == svm.model_.n_vectors
+    assert np.allclose(one.decision_function(X), svm.decision_function(X), atol=2e-3)
+
+
+@pytest.mark.parametrize("kind", ALL)
+def test_classes_share_vectors_and_kernels(kind: type[SparseClassifier], four_classes: Rows) -> None:
+    X, y = four_classes
+    estimator = kind(random_state=0).fit(X, y)
+    model = estimator.model_
+    assert model.coef.shape == (4, len(model.kernels), model.n_vectors)
+    assert sum(fact(estimator, "kernel_weights")) == pytest.approx(1.0)
+    assert min(fact(estimator, "kernel_weights")) > 0.0
+    assert estimator.score(X, y) > 0.75
+
+
+@pytest.mark.parametrize("kind", ALL)
+def test_export_computes_the_same(kind: type[SparseClassifier], four_classes: Rows) -> None:
+    X, y = four_classes
+    model = kind(gammas=[0.25, 0.5, 1.0], random_state=0).fit(X, y).model_
+    results = verify(model, X, devices=["host"])
+    assert results
+    assert all(result.ok for result in results)
+
+
+@pytest.mark.parametrize("options", [{}, {"init": "random"}, {"loss": "hinge"}])
+@pytest.mark.parametrize("kind", SPARSE)
+def test_same_seed_same_bytes(kind: type[SparseMixture], options: dict[str, Any], four_classes: Rows) -> None:
+    one, two, other = (kind(12, max_iter=8, random_state=s, **options).fit(*four_classes) for s in (3, 3, 4))
+    assert one.model_.to_bytes() == two.model_.to_bytes()
+    assert one.model_.vectors.tobytes() != other.model_.vectors.tobytes()
+
+
+def test_gammas_around_the_middle_one_or_as_given() -> None:
+    kernel = KERNELS["rbf"].bind(gamma=2.0)
+    assert [dict(k.params)["gamma"] for k in base_kernels(kernel, 5, None)] == [0.125, 0.5, 2.0, 8.0, 32.0]
+    assert [dict(k.params)["gamma"] for k in base_kernels(kernel, 1, None)] == [2.0]
+    assert [dict(k.params)["gamma"] for k in base_kernels(kernel, 9, [3, 1, 3])] == [1.0, 3.0]
+
+
+@pytest.mark.parametrize("kind", ALL)
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"gammas": []}, "gammas is empty"),
+        ({"gammas": [1.0, -1.0]}, "gamma is -1.0, but must be a number > 0"),
+        ({"gammas": [1.0, np.nan]}, "gamma is nan"),
+        ({"gammas": ["a"]}, "gammas must be numbers"),
+    ],
+)
+def test_kernels_that_cannot_be(
+    kind: type[SparseClassifier], options: dict[str, Any], message: str, two_classes: Rows
+) -> None:
+    with pytest.raises(OptionError, match=message):
+        kind(**options).fit(*two_classes)
+
+
+@pytest.mark.parametrize("kind", SPARSE)
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"n_vectors": 121}, "121 vectors were asked for, but there are only 120 rows"),
+        ({"n_vectors": 5, "ratio": 0.1}, "n_vectors and ratio exclude each other"),
+        ({"init": np.zeros((4, 3))}, r"array with 2 columns, but its shape is \(4, 3\)"),
+        ({"init": np.zeros((4, 2)), "n_vectors": 5}, "init holds 4 vectors"),
+    ],
+)
+def test_contradictions_are_one_sentence(
+    kind: type[SparseMixture], options: dict[str, Any], message: str, two_classes: Rows
+) -> None:
+    with pytest.raises(OptionError, match=message):
+        kind(**options).fit(*two_classes)
+
+
+@pytest.mark.parametrize("options", [{}, {"loss": "hinge"}, {"init": "random"}, {"kernel": "laplacian"}])
+@pytest.mark.parametrize("kind", ALL)
+def test_duplicates_and_constant_features_are_no_trouble(kind: type[SparseClassifier], options: dict[str, Any]) -> None:
+    """Fewer distinct rows than vectors, the same row in both classes, a constant and an equal feature."""
+    X = np.repeat([[0.0, 1.0, 1.0], [1.0, 1.0, 1.0], [2.0, 1.0, 1.0]], 8, axis=0)
+    y = np.repeat([0, 1, 0], 8)
+    y[0] = 1
+    if kind is MKSVM:
+        options = {k: v for k, v in options.items() if k == "kernel"}
+    else:
+        options = {"n_vectors": 10, "max_iter": 20, **options}
+    model = kind(C=10.0, random_state=0, **options).fit(X, y)
+    assert np.isfinite(model.decision_function(X)).all()
+    assert model.score(X, y) == 23 / 24
+
+
+@pytest.mark.parametrize("kind", ALL)
+def test_data_without_any_variation(kind: type[SparseClassifier]) -> None:
+    X, y = np.zeros((10, 2)), np.array([0] * 7 + [1] * 3)
+    assert (kind(random_state=0).fit(X, y).predict(X) == 0).all()
+
+
+@pytest.mark.parametrize("kind", ALL)
+def test_separable_rows_and_a_class_of_one_row(kind: type[SparseClassifier]) -> None:
+    rng = np.random.default_rng(1)
+    X = np.vstack([rng.normal(0.0, 0.1, (20, 2)), rng.normal(3.0, 0.1, (20, 2)), [[0.0, 3.0]]])
+    y = np.repeat([0, 1, 2], (20, 20, 1))
+    assert kind(C=100.0, random_state=0).fit(X, y).score(X, y) == 1.0
+
+
+def test_ratio_is_a_share_of_the_svm(two_classes: Rows) -> None:
+    support = SVM().fit(*two_classes).model_.n_vectors
+    assert SMKC1(ratio=0.25, max_iter=2).fit(*two_classes).model_.n_vectors == int(np.ceil(0.25 * support))
+
+
+@pytest.mark.parametrize("kind", SPARSE)
+def test_progress_counts_iterations(kind: type[SparseMixture], two_classes: Rows) -> None:
+    remarks: list[str] = []
+
+    class Reporter:
+        def start(self, title: str, total: int) -> tuple[progress.Advance, Callable[[], None]]:
+            remarks.append(f"{title}/{total}")
+            return remarks.append, lambda: remarks.append("end")
+
+    with progress.reporting(Reporter()):
+        model = kind(3, max_iter=15, random_state=0).fit(*two_classes)
+    assert remarks[0] == f"training {kind.method}/15"
+    assert remarks[-1] == "end"
+    assert len(remarks) == 2 + model.n_iter_
+
+
+def test_coefficients_short_of_the_optimum_are_announced(two_classes: Rows, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(newton, "MAX_NEWTON", 1)
+    with pytest.warns(ConvergenceWarning, match="scale the features or lower C"):
+        SMKC1(5, C=100.0, optimize="coefficients", n_kernels=1).fit(*two_classes)

@@ -1,0 +1,101 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from numpy.typing import NDArray
+from reference import simplex as reference
+
+from sparsegen.solvers.simplex import ValueAndGradient, cut, descend, gap, lowest_point, project
+
+Array = NDArray[np.float64]
+points = arrays(np.float64, st.integers(1, 9), elements=st.floats(-1e3, 1e3))
+
+
+def counted(function: ValueAndGradient) -> tuple[ValueAndGradient, list[float]]:
+    values: list[float] = []
+
+    def count(mu: Array) -> tuple[float, Array]:
+        assert (mu >= 0.0).all()
+        assert mu.sum() == pytest.approx(1.0, abs=1e-12)
+        value, g = function(mu)
+        values.append(value)
+        return value, g
+
+    return count, values
+
+
+def quadratic(seed: int, n: int = 6) -> ValueAndGradient:
+    rng = np.random.default_rng(seed)
+    A, b = rng.normal(size=(n + 2, n)), 2.0 * rng.normal(size=n + 2)
+    return lambda mu: (0.5 * float(((A @ mu - b) ** 2).sum()) + 1.0, A.T @ (A @ mu - b))
+
+
+@settings(max_examples=200, deadline=None)
+@given(v=points)
+def test_projection_is_the_nearest_point(v: Array) -> None:
+    mu = project(v)
+    assert (mu >= 0.0).all()
+    assert mu.sum() == pytest.approx(1.0, abs=1e-12)
+    assert np.allclose(mu, reference.project(v), atol=1e-9)
+
+
+@pytest.mark.parametrize("v", [[1e300, 0.0], [-1e300, -1e300, 1.0], [1e17, 1e17, 1e17], [5.0], [0.0, 0.0]])
+def test_projection_of_huge_numbers_is_on_the_simplex(v: list[float]) -> None:
+    mu = project(np.array(v))
+    assert (mu >= 0.0).all()
+    assert mu.sum() == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("search", [descend, cut])
+@pytest.mark.parametrize("seed", range(8))
+def test_minimum_of_a_convex_function(search: Callable[..., Array], seed: int) -> None:
+    function = quadratic(seed)
+    mu = search(function, np.full(6, 1.0 / 6.0), 1e-6, 2000)
+    value, g = function(mu)
+    assert value == pytest.approx(reference.minimum(function, 6), rel=2e-6)
+    if search is descend:
+        assert gap(mu, g) <= 1e-6 * value
+
+
+@pytest.mark.parametrize("search", [descend, cut])
+def test_evaluations_are_bounded_and_the_best_is_returned(search: Callable[..., Array]) -> None:
+    for most in (1, 2, 5, 9):
+        function, values = counted(quadratic(3))
+        mu = search(function, np.full(6, 1.0 / 6.0), 0.0, most)
+        assert len(values) <= most
+        assert function(mu)[0] == pytest.approx(min(values))
+
+
+@pytest.mark.parametrize("search", [descend, cut])
+def test_flat_functions_and_vertices(search: Callable[..., Array]) -> None:
+    start = np.array([0.5, 0.5, 0.0])
+    assert np.allclose(search(lambda mu: (1.0, np.zeros(3)), start, 1e-6, 10).sum(), 1.0)
+    linear = np.array([3.0, 1.0, 2.0])
+    assert np.allclose(search(lambda mu: (float(linear @ mu), linear), start, 1e-9, 50), [0.0, 1.0, 0.0])
+    assert np.allclose(search(lambda mu: (1.0, np.ones(1)), np.ones(1), 1e-6, 10), [1.0])
+
+
+def test_descent_ends_at_a_stationary_point_where_nothing_is_convex() -> None:
+    rng = np.random.default_rng(0)
+    S = rng.normal(size=(5, 5))
+    S = S + S.T
+
+    def function(mu: Array) -> tuple[float, Array]:
+        return 10.0 + 0.5 * float(mu @ S @ mu), S @ mu
+
+    for _ in range(20):
+        mu = descend(function, project(rng.normal(size=5)), 1e-7, 500)
+        value, g = function(mu)
+        assert gap(mu, g) <= 1e-6 * value
+
+
+@pytest.mark.parametrize("unit", [1e-9, 1.0, 1e9])
+def test_lowest_point_of_cuts_whatever_their_size(unit: float) -> None:
+    mu, bound = lowest_point(unit * np.array([[1.0, -1.0], [-1.0, 1.0]]), unit * np.array([5.0, 5.0]))
+    assert np.allclose(mu, 0.5)
+    assert bound == pytest.approx(5.0 * unit)
