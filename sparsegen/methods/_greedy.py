@@ -48,7 +48,6 @@ class GreedyClassifier(SparseClassifier):
     C: float
     fit_intercept: bool
     retrain: str
-    cache_bytes: int
     max_iter: int
     max_seconds: float | None
     tol: float
@@ -58,7 +57,6 @@ class GreedyClassifier(SparseClassifier):
         "n_vectors": [Interval(Integral, 1, None, closed="left"), None],
         "fit_intercept": ["boolean"],
         "retrain": [StrOptions({"always", "geometric"})],
-        "cache_bytes": [Interval(Integral, 0, None, closed="left")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "max_seconds": [Interval(Real, 0.0, None, closed="neither"), None],
         "tol": [Interval(Real, 0.0, None, closed="left")],
@@ -67,8 +65,8 @@ class GreedyClassifier(SparseClassifier):
     _follows_distances: ClassVar[bool] = False
 
     @abstractmethod
-    def _choose(self, growth: Growth, rng: np.random.RandomState) -> tuple[int, float] | None:
-        """Return the next row and the coefficient it starts with; ``None`` where no row is left."""
+    def _choose(self, growth: Growth, rng: np.random.RandomState) -> tuple[int, float | None] | None:
+        """Return the next row and the coefficient it starts with, if known; ``None`` where no row is left."""
 
     def _machine(self, y: Array) -> Machine:
         lam = 1.0 / (2.0 * float(self.C)) if getattr(self, "regularize", True) else UNREGULARIZED
@@ -77,7 +75,7 @@ class GreedyClassifier(SparseClassifier):
 
     def _train(self, X: Array, Y: Array, kernel: BoundKernel, rng: np.random.RandomState) -> Expansion:
         m = self._count_vectors(len(X), Y.shape[1])
-        training = Rows(X)
+        training, cache_bytes = Rows(X), int(getattr(self, "cache_bytes", 0))
         started = time.perf_counter()
         n_outputs = Y.shape[1]
         chosen: list[int] = []
@@ -89,7 +87,7 @@ class GreedyClassifier(SparseClassifier):
                 if self.max_seconds is not None:
                     deadline = started + float(self.max_seconds) * (k + 1) / n_outputs
                 machine = self._machine(Y[:, k])
-                growth = Growth(training, kernel, machine, int(self.cache_bytes), self._follows_distances)
+                growth = Growth(training, kernel, machine, cache_bytes, self._follows_distances)
                 steps += self._grow(growth, budget, deadline, rng, advance)
                 chosen += [j for j in growth.chosen if j not in chosen]
         coef, intercept, facts = self._solve_all(X, Y, kernel, chosen)

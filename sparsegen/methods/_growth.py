@@ -43,7 +43,7 @@ class Candidates:
     diagonal: Array
 
 
-Score = Callable[[Machine, Candidates], tuple[Array, Array]]
+Score = Callable[[Machine, Candidates], tuple[Array, Array | None]]
 
 
 class Growth:
@@ -77,14 +77,14 @@ class Growth:
         at = np.flatnonzero((self.machine.residual != 0.0) & self.free[self.rows])
         return self.rows[at], at
 
-    def best(self, candidates: Indices, score: Score) -> tuple[int, float] | None:
-        """Return the candidate with the highest score, and the coefficient it starts with; the first wins on ties."""
-        found: tuple[float, int, float] | None = None
+    def best(self, candidates: Indices, score: Score) -> tuple[int, float | None] | None:
+        """Return the candidate with the highest score, and its coefficient if scored; the first wins on ties."""
+        found: tuple[float, int, float | None] | None = None
         for some in self._chunks(candidates):
             values, weights = score(self.machine, self.block(some))
             top = int(np.argmax(values))
             if found is None or values[top] > found[0]:
-                found = (float(values[top]), int(some[top]), float(weights[top]))
+                found = (float(values[top]), int(some[top]), None if weights is None else float(weights[top]))
         return None if found is None else found[1:]
 
     def block(self, candidates: Indices) -> Candidates:
@@ -99,11 +99,16 @@ class Growth:
         cross = self._gram(candidates, np.array(self.chosen, dtype=np.intp))
         return Candidates(columns, cross, self._diagonal(candidates))
 
-    def add(self, j: int, weight: float) -> bool:
-        """Make row j a basis function; False, and never again, where the chosen ones span it."""
+    def add(self, j: int, weight: float | None) -> bool:
+        """Make row j a basis function; False, and never again, where the chosen ones span it.
+
+        It starts with the coefficient ``weight``; for ``None``, with the best while the others stay as they are.
+        """
         block = self.block(np.array([j], dtype=np.intp))
         self.free[self._training.group == self._training.group[j]] = False
         self._cache.pop(j, None)
+        if weight is None:
+            weight = float(gain(self.machine, block)[1][0])
         if not self.machine.append(block.columns[0], block.cross[0], float(block.diagonal[0]), weight):
             return False
         self.chosen.append(j)
@@ -173,7 +178,7 @@ def gain(machine: Machine, block: Candidates) -> tuple[Array, Array]:
 def full_gain(max_iter: int) -> Score:
     """Basis selection method 1 [K06, 3]: what is gained when the whole machine is solved again."""
 
-    def score(machine: Machine, block: Candidates) -> tuple[Array, Array]:
+    def score(machine: Machine, block: Candidates) -> tuple[Array, None]:
         gains = np.full(len(block.columns), -np.inf)
         before, value = machine.snapshot(), machine.objective()
         for c, column in enumerate(block.columns):
@@ -181,6 +186,12 @@ def full_gain(max_iter: int) -> Score:
                 machine.solve(max_iter)
                 gains[c] = value - machine.objective()
                 machine.restore(before)
-        return gains, np.zeros(len(gains))
+        return gains, None
 
     return score
+
+
+def steepness(machine: Machine, block: Candidates) -> tuple[Array, None]:
+    """MARK [K06, 4]: the size of the objective's derivative in the coefficient of the new function."""
+    linear = block.cross @ machine.beta[machine.first :]
+    return np.abs(machine.lam * linear - block.columns @ machine.residual), None

