@@ -10,6 +10,7 @@ from sparsegen.lowering.fold_preprocessing import fold_preprocessing
 from sparsegen.lowering.locate_data import data_like
 from sparsegen.lowering.program import Program
 from sparsegen.lowering.prune import prune
+from sparsegen.lowering.square_up import square_up
 from sparsegen.lowering.use_base_two import use_base_two
 from sparsegen.model import SparseModel
 
@@ -17,8 +18,10 @@ from sparsegen.model import SparseModel
 def lower(model: SparseModel, *, base_two: bool = False) -> Program:
     """Return the program that computes what ``model`` computes, with all that can be precomputed folded in.
 
-    ``base_two`` writes exponentials as powers of two, for targets that bring their own.
+    ``base_two`` writes exponentials as powers of two, and as squares of each other, for targets that bring their own.
     """
     rows = data_like(model)  # before vectors are collapsed into weights, which do not lie where the data lies
     model = collapse_linear(prune(model))
-    return fold_preprocessing(use_base_two(model) if base_two else model, rows)
+    if not base_two:
+        return fold_preprocessing(model, rows)
+    return square_up(fold_preprocessing(use_base_two(model), rows), rows)

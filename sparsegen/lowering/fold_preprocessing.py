@@ -17,7 +17,7 @@ each in dot form first, then with squared distances as plain differences.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -156,19 +156,26 @@ def _rounded(values: Array) -> Array:
 
 
 def _group_kernels(kernels: tuple[BoundKernel, ...]) -> list[_Group]:
+    """Return the kernels in groups; the t of a group is that of its kernel with the smallest slope."""
+    split = [(base_of(kernel.expression).name, *split_affine(kernel.expression)) for kernel in kernels]
     groups: list[_Group] = []
-    for k, kernel in enumerate(kernels):
-        base = base_of(kernel.expression).name
-        outer, slope, shift = split_affine(kernel.expression)
+    for k in sorted(range(len(split)), key=lambda k: abs(split[k][2])):
+        base, outer, slope, shift = split[k]
         for group in groups:
             ratio = slope / group.slope if group.slope else np.nan
             if group.base == base and np.isclose(group.shift * ratio, shift, rtol=1e-15, atol=0.0):
-                group.outers.append(_scaled(outer, ratio))
+                group.outers.append(outer if ratio == 1.0 else _scaled(outer, ratio))
                 group.members.append(k)
                 break
         else:
             groups.append(_Group(base, slope, shift, [outer], [k]))
-    return groups
+    return sorted((_in_order(group) for group in groups), key=lambda group: group.members)
+
+
+def _in_order(group: _Group) -> _Group:
+    """Return the group with its kernels in the order of the model."""
+    order = sorted(range(len(group.members)), key=group.members.__getitem__)
+    return replace(group, outers=[group.outers[i] for i in order], members=[group.members[i] for i in order])
 
 
 def _scaled(outer: Expr, ratio: float) -> Expr:

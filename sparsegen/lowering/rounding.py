@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from sparsegen.expression import Array, Expr, evaluate
+from sparsegen.expression import Array, Const, Exp, Exp2, Expr, Pow, evaluate
 from sparsegen.lowering.program import Part, Program
 
 UNIT = 2.0**-24
+EXPONENTIAL = 2.0 * UNIT  # relative error of 2^t near t = 0, where many squarings leave more than nothing
 MAX_ROWS = 64
 MAX_ENTRIES = 1 << 22  # of rows x vectors x features, which differences take in memory
 
@@ -29,7 +30,7 @@ def rounding_error(program: Program, rows: Array) -> float:
         t = part.arguments(S)
         dt, common = _argument_error(part, S, dS, t)
         for k, outer in enumerate(part.outers):
-            own += _change(outer, t, dt) ** 2 @ (part.coef[:, k, :] ** 2).T
+            own += (_change(outer, t, dt) ** 2 + _squaring_error(outer, t) ** 2) @ (part.coef[:, k, :] ** 2).T
             shared += _change(outer, t, common[:, None]) @ part.coef[:, k, :].T
     error = float(np.max(np.sqrt(own) + np.abs(shared)))
     scores = float(np.median(np.abs(program.scores(rows)).max(axis=1)))
@@ -39,6 +40,14 @@ def rounding_error(program: Program, rows: Array) -> float:
 
 def _change(outer: Expr, t: Array, dt: Array) -> Array:
     return np.asarray(evaluate(outer, t + dt) - evaluate(outer, t))
+
+
+def _squaring_error(outer: Expr, t: Array) -> Array | float:
+    """Return what squares of an exponential add to the error that every exponential has."""
+    times, inner = 1.0, outer
+    while isinstance(inner, Pow) and isinstance(inner.exponent, Const):
+        times, inner = times * inner.exponent.value, inner.base
+    return (times - 1.0) * EXPONENTIAL * evaluate(outer, t) if times > 1.0 and isinstance(inner, Exp | Exp2) else 0.0
 
 
 def _thinned(program: Program, rows: Array) -> Array:

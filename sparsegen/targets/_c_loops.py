@@ -145,7 +145,8 @@ class Body:
         """Return the lines that add each kernel's value, times its coefficients, to the scores, and advance c."""
         n_outputs = self.program.n_outputs
         lines: list[str] = []
-        values = [_expression_lines(outer, self.name, lines) for outer in part.outers]
+        known: dict[Expr, str] = {}
+        values = [_expression_lines(outer, self.name, lines, known) for outer in part.outers]
         if n_outputs == 1:
             lines += [f"        score += c[{i}] * {value};" for i, value in enumerate(values)]
         else:
@@ -202,10 +203,18 @@ def _terms(form: str, features: str, pointer: str, led: int, at: range, index: s
     return lines
 
 
-def _expression_lines(expr: Expr, name: str, lines: list[str]) -> str:
-    """Append the statements that compute a kernel from t; return the name or constant that holds its value."""
+def _expression_lines(expr: Expr, name: str, lines: list[str], known: dict[Expr, str]) -> str:
+    """Append the statements that compute a kernel from t; return the name or constant that holds its value.
+
+    ``known`` holds what earlier kernels have computed, which is not computed again.
+    """
 
     def visit(node: Expr) -> str:
+        if node not in known:
+            known[node] = compute(node)
+        return known[node]
+
+    def compute(node: Expr) -> str:
         match node:
             case Core():
                 return "t"
