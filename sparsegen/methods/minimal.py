@@ -15,7 +15,8 @@ and the rows with alpha_i > 0 are the vectors of the model; equal rows are one v
 
 Symbols: xi (n,) slack, alpha (n,) multipliers, c (n,) weights of the hinge, s sharpness, f (n,) outputs.
 
-Note: the reweighted solver is ours. LIBSVM solves its machines since it takes a weight per row.
+Note: the reweighted solver is ours. Its machines are solved by LIBSVM, which takes a weight per row, and the linear
+ones, at which LIBSVM is slow for large C, by solvers/weighted_hinge.py.
 Note: momentum leaves every row with a small coefficient; w is projected onto the rows at or inside the margin.
 Note: the objective is not convex: both solvers end at a stationary point, not always the same one.
 Note: momentum with a kernel, and a kernel that LIBSVM does not have, need the Gram matrix of the rows: they are
@@ -46,6 +47,7 @@ from sparsegen.methods._expand import expand
 from sparsegen.methods._start import class_of
 from sparsegen.registry import METHODS
 from sparsegen.solvers.lp_slack import LpSlack, momentum, shorten
+from sparsegen.solvers.weighted_hinge import solve_weighted
 
 LIBSVM_KERNELS = ("linear", "poly", "rbf")
 LIBSVM_TOL = 1e-4
@@ -147,8 +149,7 @@ class MinimalSVM(SparseClassifier):
         }
         coef, b = np.array([machine.coef for machine in machines]), np.array([machine.b for machine in machines])
         if is_linear:
-            W = coef if self.solver == "momentum" else coef @ X  # [Z18, eq. 11]
-            return Expansion(W, np.eye(len(W)), b, facts=facts)
+            return Expansion(coef, np.eye(len(coef)), b, facts=facts)
         return expand(X, merge_equal_rows(X, coef), b, facts)
 
     def _reweight(
@@ -156,15 +157,22 @@ class MinimalSVM(SparseClassifier):
     ) -> Machine:
         """Return the machine at which the weights of the hinge no longer change the objective."""
         rows, options = (X, libsvm_options(kernel)) if K is None else (K, {"kernel": "precomputed"})
+        linear = None
         shift = 1.0 / loss.s
         weights = np.full(len(y), loss.C)
         best, best_value = None, np.inf
         for iteration in range(1, (self.max_iter or 30) + 1):
-            svc = SVC(C=1.0, tol=LIBSVM_TOL, cache_size=CACHE_MB, **options).fit(rows, y, sample_weight=weights)
-            coef, b, f = np.zeros(len(y)), float(svc.intercept_[0]), svc.decision_function(rows)
-            coef[svc.support_] = svc.dual_coef_[0]
+            if kernel.name == "linear":
+                linear = solve_weighted(X, y, weights, linear)
+                coef, b = linear.v, linear.b
+                f = X @ coef + b
+                half_norm = 0.5 * float(coef @ coef)
+            else:
+                svc = SVC(C=1.0, tol=LIBSVM_TOL, cache_size=CACHE_MB, **options).fit(rows, y, sample_weight=weights)
+                coef, b, f = np.zeros(len(y)), float(svc.intercept_[0]), svc.decision_function(rows)
+                coef[svc.support_] = svc.dual_coef_[0]
+                half_norm = 0.5 * float(coef @ (f - b))
             slack = np.maximum(0.0, 1.0 - y * f)
-            half_norm = 0.5 * float(coef @ (f - b))
             value = half_norm + loss.C * float(((slack + shift) ** loss.p).sum())
             gain = best_value - value
             if gain > 0.0:
