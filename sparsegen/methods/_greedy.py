@@ -131,10 +131,10 @@ class GreedyClassifier(SparseClassifier):
         rows = np.array(chosen, dtype=np.intp)
         K, columns = np.empty((0, 0)), np.empty((0, len(X)))
         if chosen:
-            K = kernel.gram(X[rows], X[rows])
-            kept = independent(K)
-            rows, K = rows[kept], K[np.ix_(kept, kept)]
-            columns = kernel.gram(X[rows], X)
+            K, columns = kernel.gram(X[rows], X[rows]), kernel.gram(X[rows], X)
+        if Y.shape[1] > 1:  # rows that two machines have chosen may still span each other
+            kept = independent(self._machine(Y[:, 0]).lam * K + columns @ columns.T)
+            rows, K, columns = rows[kept], K[np.ix_(kept, kept)], columns[kept]
         coef, intercept = np.zeros((Y.shape[1], len(X))), np.zeros(Y.shape[1])
         objective, steps, solved = 0.0, 0, True
         for k in range(Y.shape[1]):

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from hashlib import blake2b
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,9 +30,12 @@ class Rows:
 
     def __init__(self, X: Array) -> None:
         self.X = X
-        _, first, group = np.unique(X, axis=0, return_index=True, return_inverse=True)
-        self.distinct: Indices = np.sort(first)
-        self.group: Indices = group.ravel()
+        numbers: dict[bytes, int] = {}
+        # Digests, since sorting the rows would copy X; adding 0.0 makes -0.0 and 0.0 one number.
+        digests = (blake2b((x + 0.0).tobytes(), digest_size=16).digest() for x in X)
+        self.group: Indices = np.array([numbers.setdefault(digest, len(numbers)) for digest in digests], dtype=np.intp)
+        self.distinct: Indices = np.unique(self.group, return_index=True)[1]
+        """The first row of each group."""
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ from scipy.linalg.lapack import dpotrf
 from sparsegen.expression import Array
 from sparsegen.solvers.newton import line_search
 
-PIVOT = 1e-10  # a basis function whose pivot in P is below this share of its diagonal is a copy of the others
+PIVOT = 1e-8  # a basis function whose pivot is below this share of its diagonal is a copy, to float32 at least
 TINY = 1e-14  # descents below this share of the objective are rounding errors
 ROWS_PER_UPDATE = 8  # rank-one updates of L pay for up to d / 8 changed rows
 SCORE_STEPS = 30
@@ -203,7 +203,7 @@ class Machine:
         self.P[:] += U[enters].T @ U[enters] - U[~enters].T @ U[~enters]
         few = ROWS_PER_UPDATE * len(changed) <= self.d
         order = np.argsort(~enters, kind="stable")  # rows that enter first: P stays as positive as it can
-        if not few or not update_factor(self.L, U[order], np.where(enters[order], 1.0, -1.0)):
+        if not few or not update_factor(self._square[2], U[order], np.where(enters[order], 1.0, -1.0)):
             self._refactorise()
 
     def _rebuild(self) -> None:
@@ -224,15 +224,15 @@ class Machine:
             ridge = max(10.0 * ridge, 1e-15 * float(diagonal.max()), 1e-300)
 
 
-def independent(K: Array) -> list[int]:
-    """Return which of the basis functions with this Gram matrix are no copy of those before them."""
+def independent(P: Array) -> list[int]:
+    """Return which of the basis functions with these inner products are no copy of those before them."""
     kept: list[int] = []
-    L = np.zeros_like(K)
-    for j in range(len(K)):
+    L = np.zeros_like(P)
+    for j in range(len(P)):
         d = len(kept)
-        row = solve_triangular(L[:d, :d], K[j, kept], lower=True, check_finite=False) if d else np.empty(0)
-        pivot = K[j, j] - row @ row
-        if pivot > PIVOT * K[j, j]:
+        row = solve_triangular(L[:d, :d], P[j, kept], lower=True, check_finite=False) if d else np.empty(0)
+        pivot = P[j, j] - row @ row
+        if pivot > PIVOT * P[j, j]:
             L[d, :d], L[d, d] = row, np.sqrt(pivot)
             kept.append(j)
     return kept
@@ -240,8 +240,11 @@ def independent(K: Array) -> list[int]:
 
 @numba.njit(cache=True)
 def update_factor(L: Array, U: Array, signs: Array) -> bool:
-    """Turn the factor of P into that of ``P + sum_k signs_k u_k u_k'`` in place; False where that is not positive."""
-    d = L.shape[0]
+    """Turn the factor of P into that of ``P + sum_k signs_k u_k u_k'`` in place; False where that is not positive.
+
+    L may be larger than the d x d factor in its corner: a view of the corner would be compiled once more.
+    """
+    d = U.shape[1]
     for k in range(U.shape[0]):
         u = U[k].copy()
         for j in range(d):

@@ -286,6 +286,17 @@ def test_number_of_vectors(name: str, two_classes: Rows, four_classes: Rows) -> 
         METHODS[name](121).fit(*two_classes)
 
 
+def test_equal_rows_are_one_candidate() -> None:
+    rows = TrainingRows(np.array([[1.0, 0.0], [2.0, 0.0], [1.0, -0.0], [3.0, 1.0], [2.0, 0.0]]))
+    assert rows.group.tolist() == [0, 1, 0, 2, 1]
+    assert rows.distinct.tolist() == [0, 1, 3]
+    growth = Growth(rows, KERNELS["rbf"].bind(gamma=0.5), Machine(np.array([1.0, 1.0, -1.0, 1.0, -1.0]), 0.5), 0)
+    assert growth.draw(None, np.random.RandomState(0)).tolist() == [0, 1, 3]
+    assert growth.add(2, None)
+    assert growth.draw(None, np.random.RandomState(0)).tolist() == [1, 3]
+    assert growth.active()[0].tolist() == [1, 3, 4]
+
+
 @pytest.mark.parametrize("kernel", KERNELS)
 @pytest.mark.parametrize("name", GREEDY)
 def test_duplicates_and_constant_features_are_no_trouble(name: str, kernel: str) -> None:
@@ -334,8 +345,8 @@ def test_separable_data_and_a_class_of_one_row(name: str) -> None:
 def test_time_and_tolerance_end_the_growth(name: str, two_classes: Rows, four_classes: Rows) -> None:
     assert METHODS[name](60, max_seconds=1e-9, random_state=0).fit(*two_classes).model_.n_vectors == 1
     assert 1 <= METHODS[name](60, max_seconds=1e-9, random_state=0).fit(*four_classes).model_.n_vectors <= 4
-    full = METHODS[name](40, gamma=0.5, random_state=0).fit(*two_classes)
-    short = METHODS[name](40, gamma=0.5, tol=0.05, random_state=0).fit(*two_classes)
+    full = METHODS[name](40, gamma=2.0, random_state=0).fit(*two_classes)
+    short = METHODS[name](40, gamma=2.0, tol=0.05, random_state=0).fit(*two_classes)
     assert full.model_.n_vectors == 40
     assert short.model_.n_vectors < 20
 

@@ -197,8 +197,12 @@ def test_update_factor_equals_its_twin(d: int, k: int, seed: int) -> None:
     B = rng.normal(size=(d, d))
     L = np.linalg.cholesky(B @ B.T + np.eye(d) + U.T @ U)
     expected = reference.update_factor(L, U, signs)
-    assert update_factor(L, U, signs)
-    assert np.allclose(L, expected, rtol=1e-8, atol=1e-8)
+    room = np.full((d + 2, d + 2), 7.0)
+    room[:d, :d] = L
+    assert update_factor(room, U, signs)
+    assert np.allclose(room[:d, :d], expected, rtol=1e-8, atol=1e-8)
+    assert (room[d:] == 7.0).all()
+    assert (room[:, d:] == 7.0).all()
 
 
 def test_update_factor_notices_what_is_not_positive() -> None:
