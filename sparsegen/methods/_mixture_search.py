@@ -21,7 +21,8 @@ from sparsegen.expression import Array
 from sparsegen.kernels import BoundKernel
 from sparsegen.methods._multiple_kernels import MixtureObjective, base_kernels
 from sparsegen.methods._start import start_vectors
-from sparsegen.methods.slmc import SLMC, WINDOW
+from sparsegen.methods._stop import WINDOW
+from sparsegen.methods.slmc import SLMC
 from sparsegen.registry import KERNELS
 from sparsegen.solvers.newton import Loss
 from sparsegen.solvers.simplex import ValueAndGradient

@@ -32,7 +32,8 @@ from scipy.optimize import minimize
 from sparsegen import progress
 from sparsegen.expression import Array
 from sparsegen.kernels import BoundKernel, GramBlock
-from sparsegen.methods.slmc import RIDGE, _StopBelow
+from sparsegen.methods._stop import StopBelow
+from sparsegen.methods.slmc import RIDGE
 
 BLOCK_BYTES = 1 << 28
 FIXED_POINT_STARTS = 10
@@ -188,7 +189,7 @@ def _descend(objective: ReducedSetObjective, Z: Array, max_iter: int, tol: float
             Z.ravel() / unit,
             jac=True,
             method="L-BFGS-B",
-            callback=_StopBelow(tol, advance),
+            callback=StopBelow(tol, advance),
             options={"maxiter": max_iter, "ftol": 0.0, "gtol": 0.0, "maxcor": 20},
         )
     Z = unit * result.x.reshape(Z.shape)

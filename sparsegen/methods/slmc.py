@@ -23,7 +23,6 @@ Note: Kz is given a ridge of ``RIDGE`` times its mean diagonal, so that vectors 
 from __future__ import annotations
 
 import warnings
-from collections import deque
 from collections.abc import Iterator
 from dataclasses import replace
 from numbers import Integral, Real
@@ -32,7 +31,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.linalg import cho_factor, solve_triangular
-from scipy.optimize import OptimizeResult, minimize
+from scipy.optimize import minimize
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
 
@@ -43,6 +42,7 @@ from sparsegen.expression import Array
 from sparsegen.kernels import BoundKernel, GramBlock
 from sparsegen.methods._count import count_vectors
 from sparsegen.methods._start import start_projection, start_vectors
+from sparsegen.methods._stop import StopBelow
 from sparsegen.methods.svm import full_svm
 from sparsegen.registry import METHODS
 from sparsegen.solvers.newton import Loss, Solution, solve
@@ -50,7 +50,6 @@ from sparsegen.solvers.newton import Loss, Solution, solve
 RIDGE = 1e-6
 BLOCK_BYTES = 1 << 30
 ARRAYS_PER_BLOCK = 6  # n x m arrays alive while a block is in use: base, kernel, slope, Phi, weights, a temporary
-WINDOW = 10
 
 
 @METHODS.register("slmc")
@@ -172,7 +171,7 @@ class SLMC(SparseClassifier):
                 start,
                 jac=True,
                 method="L-BFGS-B",
-                callback=_StopBelow(self.tol, advance),
+                callback=StopBelow(self.tol, advance),
                 options={"maxiter": self.max_iter, "ftol": 0.0, "gtol": 0.0, "maxcor": 20},
             )
         return objective.expansion(*unpack(result.x), iterations=int(result.nit))
@@ -184,25 +183,6 @@ class SLMC(SparseClassifier):
                 raise OptionError(f"init holds {given} vectors; leave n_vectors and ratio out")
             return given
         return count_vectors(self.n_vectors, self.ratio, Y, lambda: full_svm(X, Y, kernel, self.C)[0])
-
-
-class _StopBelow:
-    """A callback that ends a descent once ``WINDOW`` iterations together gain less than a share ``tol``.
-
-    Note: L-BFGS-B's own ``ftol`` looks at single iterations, which are uneven, and is a share of at least 1, so it
-    would stop at once where C, hence W, is small.
-    """
-
-    def __init__(self, tol: float, advance: progress.Advance) -> None:
-        self.tol, self.advance = tol, advance
-        self.values: deque[float] = deque(maxlen=WINDOW + 1)
-
-    def __call__(self, intermediate_result: OptimizeResult) -> None:
-        now = float(intermediate_result.fun)
-        self.values.append(now)
-        self.advance(f"objective {now:.5g}")
-        if len(self.values) > WINDOW and self.values[0] - now <= self.tol * now:
-            raise StopIteration
 
 
 class SlmcObjective:

@@ -17,7 +17,8 @@ from sparsegen.estimators import sign_matrix
 from sparsegen.kernels import BoundKernel
 from sparsegen.methods import slmc
 from sparsegen.methods._start import start_projection, start_vectors
-from sparsegen.methods.slmc import RIDGE, WINDOW, SlmcObjective
+from sparsegen.methods._stop import WINDOW
+from sparsegen.methods.slmc import RIDGE, SlmcObjective
 from sparsegen.registry import KERNELS
 from sparsegen.solvers import newton
 from sparsegen.solvers.newton import Loss
