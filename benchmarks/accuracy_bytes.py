@@ -1,20 +1,18 @@
 """Accuracy against flash on digits: SLMC with more and more vectors, beside the full SVC, drawn as a picture.
 
-python -m benchmarks.accuracy_bytes [-o benchmarks/accuracy_bytes.png] [--json]
-
 Flash is what one prediction links on a Cortex-M4F. The split is fixed (a third held out, seed 0), and so are the
 parameters: nothing is chosen on the test rows.
 """
 
 from __future__ import annotations
 
-import argparse
-import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from sklearn.datasets import load_digits
 
+from benchmarks import _report
 from sparsegen import data
 from sparsegen.bench import bench
 from sparsegen.training import train
@@ -72,22 +70,21 @@ def draw(points: list[dict[str, Any]], path: Path) -> None:
     figure.savefig(path, metadata={"Software": None})
 
 
-def main(arguments: list[str] | None = None) -> None:
-    """Measure, draw and print."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("-o", "--output", type=Path, default=Path(__file__).with_suffix(".png"))
-    parser.add_argument("--json", action="store_true")
-    options = parser.parse_args(arguments)
+def main(arguments: Sequence[str]) -> str:
+    """Draw the picture; return the table, or JSON."""
+    options = _report.parser(__doc__ or "")
+    options.add_argument("-o", "--output", type=Path, default=Path(__file__).with_suffix(".png"))
+    chosen = options.parse_args(arguments)
     points = measure(SERIES)
-    draw(points, options.output)
-    if options.json:
-        print(json.dumps(points, indent=2))
-        return
-    print("| model | vectors | accuracy % | flash bytes | instructions |\n| --- | --- | --- | --- | --- |")
-    for p in points:
-        cost = f"{p['flash']:,} | {p['instructions']:,.0f}"
-        print(f"| {p['series']} | {p['vectors']} | {100 * p['accuracy']:.2f} | {cost} |")
+    draw(points, chosen.output)
+    if chosen.json:
+        return _report.as_json(points)
+    rows = [
+        [p["series"], str(p["vectors"]), f"{100 * p['accuracy']:.2f}", f"{p['flash']:,}", f"{p['instructions']:,.0f}"]
+        for p in points
+    ]
+    return _report.markdown(["model", "vectors", "accuracy %", "flash bytes", "instructions"], rows)
 
 
 if __name__ == "__main__":
-    main()
+    raise SystemExit(_report.run(main))

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from benchmarks import _report, ida, train, usps
+from benchmarks import _report, accuracy_bytes, ida, methods, train, usps
+from sparsegen.registry import DEVICES, METHODS
 
 
 @pytest.fixture
@@ -73,6 +74,21 @@ def test_train() -> None:
     assert [growth["size"] for growth in results["growth"]] == ["n", "d", "m"]
 
 
+def test_methods() -> None:
+    results = json.loads(run(methods, "--sets", "wine", "--vectors", 4, "--json"))
+    assert [result["method"] for result in results] == list(METHODS)
+    assert all(result["n_vectors"] <= 4 for result in results if result["method"] in ("slmc", "spsvm", "rsvm"))
+
+
+def test_accuracy_bytes_draws_a_picture(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    if DEVICES[accuracy_bytes.DEVICE].missing():
+        pytest.skip(str(DEVICES[accuracy_bytes.DEVICE].missing()))
+    monkeypatch.setattr(accuracy_bytes, "SERIES", {"SLMC": [{"n_vectors": 4, "max_iter": 2}]})
+    table = run(accuracy_bytes, "-o", tmp_path / "picture.png")
+    assert "| SLMC | 4 |" in table
+    assert (tmp_path / "picture.png").read_bytes().startswith(b"\x89PNG")
+
+
 @pytest.mark.parametrize("program", [ida, usps], ids=["ida", "usps"])
 @pytest.mark.parametrize("arguments", [[], ["--data", "absent"]])
 def test_no_data_is_one_sentence_and_exit_code_2(
@@ -85,7 +101,7 @@ def test_no_data_is_one_sentence_and_exit_code_2(
     assert err.count("\n") == 1
 
 
-@pytest.mark.parametrize("name", ["ida", "usps", "train"])
+@pytest.mark.parametrize("name", ["ida", "usps", "train", "methods", "accuracy_bytes"])
 def test_runs_as_a_module(name: str) -> None:
     root = Path(__file__).parents[2]
     command = [sys.executable, "-m", f"benchmarks.{name}", "--help"]

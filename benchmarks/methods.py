@@ -1,0 +1,76 @@
+"""Every method on the same data: test accuracy, vectors and fit time, with scikit-learn's bundled sets.
+
+Parameters are each method's defaults but for the number of vectors, where it can be asked for; nothing is tuned.
+"""
+
+from __future__ import annotations
+
+import inspect
+import time
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.datasets import load_breast_cancer, load_wine, make_moons
+from sklearn.model_selection import train_test_split
+from sklearn.preprocessing import StandardScaler
+
+from benchmarks import _report
+from sparsegen.registry import METHODS
+
+SETS: dict[str, Callable[[], tuple[Any, Any]]] = {
+    "moons": lambda: make_moons(1000, noise=0.3, random_state=0),
+    "breast_cancer": lambda: load_breast_cancer(return_X_y=True),
+    "wine": lambda: load_wine(return_X_y=True),
+}
+
+
+@dataclass(frozen=True)
+class Result:
+    """One method on one set."""
+
+    method: str
+    data: str
+    accuracy: float
+    n_vectors: int
+    seconds: float
+
+
+def main(arguments: Sequence[str]) -> str:
+    """Return the table, or JSON."""
+    options = _report.parser(__doc__ or "")
+    options.add_argument("--vectors", type=_report.count, default=8)
+    options.add_argument("--sets", nargs="+", choices=list(SETS), default=list(SETS))
+    chosen = options.parse_args(arguments)
+    total = len(METHODS) * len(chosen.sets)
+    results = list(_report.track(_results(chosen.sets, chosen.vectors, chosen.seed), "methods", total))
+    if chosen.json:
+        return _report.as_json([asdict(result) for result in results])
+    cells = {(r.method, r.data): f"{100 * r.accuracy:.1f} / {r.n_vectors} / {r.seconds:.2f} s" for r in results}
+    rows = [[method, *(cells[method, name] for name in chosen.sets)] for method in METHODS]
+    title = f"Test accuracy in % / vectors / fit time; {chosen.vectors} vectors where a method takes a number"
+    return "\n\n".join([title, _report.markdown(["method", *chosen.sets], rows)])
+
+
+def _results(names: Sequence[str], n_vectors: int, seed: int) -> Iterator[Result]:
+    for name in names:
+        X, y = SETS[name]()
+        X_train, X_test, y_train, y_test = train_test_split(X, y, random_state=seed, stratify=y)
+        scaler = StandardScaler().fit(X_train)
+        for method, family in METHODS.items():
+            known = inspect.signature(family).parameters
+            wanted = {"n_vectors": n_vectors} if "n_vectors" in known else {}
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                family(**wanted, random_state=seed).fit(scaler.transform(X_train[:60]), y_train[:60])  # compile first
+                start = time.perf_counter()
+                machine = family(**wanted, random_state=seed).fit(scaler.transform(X_train), y_train)
+                seconds = time.perf_counter() - start
+            accuracy = float(np.mean(machine.predict(scaler.transform(X_test)) == y_test))
+            yield Result(method, name, accuracy, machine.model_.n_vectors, seconds)
+
+
+if __name__ == "__main__":
+    raise SystemExit(_report.run(main))
