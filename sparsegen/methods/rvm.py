@@ -38,7 +38,6 @@ class RVM(SparseClassifier):
     """Relevance vector machine: few training rows, chosen by their evidence; only the kernel is to be set.
 
     Args:
-        C: unused, accepted so that methods can be exchanged.
         kernel: name of a kernel.
         gamma: kernel parameter, or ``"scale"`` for ``1 / (n_features * X.var())``.
         coef0: constant term of the polynomial kernel.
@@ -63,7 +62,6 @@ class RVM(SparseClassifier):
     def __init__(
         self,
         *,
-        C: float = 1.0,
         kernel: str = "rbf",
         gamma: float | str = "scale",
         coef0: float = 1.0,
@@ -74,7 +72,6 @@ class RVM(SparseClassifier):
         tol: float = 1e-3,
         random_state: Any = None,
     ) -> None:
-        self.C = C
         self.kernel = kernel
         self.gamma = gamma
         self.coef0 = coef0
