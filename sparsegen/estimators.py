@@ -129,12 +129,10 @@ class SparseClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _bind_kernel(self, X: Array) -> BoundKernel:
         family = KERNELS[self.kernel]
-        gamma = self.gamma
-        if isinstance(gamma, str):  # "scale"
-            variance = float(X.var())
-            gamma = 1.0 / (X.shape[1] * variance) if variance > 0.0 else 1.0
-        values = {"gamma": gamma, "coef0": self.coef0, "degree": self.degree}
-        return family.bind(**{name: float(value) for name, value in values.items() if name in family.parameters})
+        values = {name: getattr(self, name) for name in family.parameters}
+        if values.get("gamma") == "scale":
+            values["gamma"] = scale_gamma(X)
+        return family.bind(**{name: float(value) for name, value in values.items()})
 
     def _card(self, expansion: Expansion) -> dict[str, Any]:
         params = {name: _plain(value) for name, value in sorted(self.get_params(deep=False).items())}
@@ -148,6 +146,12 @@ def _plain(value: Any) -> Any:
     """Return a parameter as the card shows it: a number or string as it is, anything larger by its type."""
     value = value.item() if isinstance(value, np.generic) else value
     return value if isinstance(value, int | float | str | None) else type(value).__name__
+
+
+def scale_gamma(X: Array) -> float:
+    """Return what ``gamma="scale"`` stands for, ``1 / (n_features * X.var())``; 1 where no feature varies."""
+    variance = float(X.var())
+    return 1.0 / (X.shape[1] * variance) if variance > 0.0 else 1.0
 
 
 def sign_matrix(index: NDArray[np.intp], n_classes: int) -> Array:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from sparsegen import progress
 from sparsegen.errors import DataError
-from sparsegen.estimators import SparseClassifier
+from sparsegen.estimators import SparseClassifier, scale_gamma
 from sparsegen.expression import Array
 from sparsegen.registry import KERNELS
 
@@ -97,8 +97,7 @@ def _require_two_of_each(y: NDArray[Any], names: tuple[str, ...]) -> None:
 
 def _grid(names: tuple[str, ...], X: Array) -> list[dict[str, float]]:
     """Return the candidates, smoothest first; gammas are rounded, so that what is printed is what was used."""
-    variance = float(X.var())
-    scale = 1.0 / (X.shape[1] * (variance if variance > 0.0 else 1.0))
+    scale = scale_gamma(X)
     gammas = [float(f"{scale * factor:.4g}") for factor in GAMMA_FACTORS]
     values = {"gamma": gammas if "gamma" in names else [0.0], "C": C_VALUES if "C" in names else [0.0]}
     pairs = [{"gamma": gamma, "C": C} for C in values["C"] for gamma in values["gamma"]]

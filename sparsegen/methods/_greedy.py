@@ -27,15 +27,14 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from sparsegen import progress
-from sparsegen.errors import OptionError
 from sparsegen.estimators import Expansion, SparseClassifier
 from sparsegen.expression import Array
 from sparsegen.kernels import BoundKernel
+from sparsegen.methods._count import asked_or_default
 from sparsegen.methods._expand import expand
 from sparsegen.methods._growth import Growth, Rows
 from sparsegen.solvers.greedy import Machine, independent
 
-DEFAULT_VECTORS = 16
 UNREGULARIZED = 1e-5  # lam of the machines without regularisation [K06, 4]
 RETRAIN = 2.0**0.25  # the authors' program solves anew at sizes that grow by this
 REJECTIONS = 50  # rows in a row that the chosen ones span already: they span the rest, too
@@ -74,7 +73,7 @@ class GreedyClassifier(SparseClassifier):
         return Machine(np.ascontiguousarray(y), lam, hinge=hinge, intercept=bool(self.fit_intercept))
 
     def _train(self, X: Array, Y: Array, kernel: BoundKernel, rng: np.random.RandomState) -> Expansion:
-        m = self._count_vectors(len(X), Y.shape[1])
+        m = asked_or_default(self.n_vectors, Y)
         training, cache_bytes = Rows(X), int(getattr(self, "cache_bytes", 0))
         started = time.perf_counter()
         n_outputs = Y.shape[1]
@@ -154,9 +153,42 @@ class GreedyClassifier(SparseClassifier):
             )
         return coef, intercept, {"iterations": steps, "objective": objective}
 
-    def _count_vectors(self, n: int, n_outputs: int) -> int:
-        if self.n_vectors is None:
-            return min(n, max(DEFAULT_VECTORS, 3 * n_outputs))
-        if self.n_vectors > n:
-            raise OptionError(f"{self.n_vectors} vectors were asked for, but there are only {n} rows to train on")
-        return int(self.n_vectors)
+
+class ActiveRowClassifier(GreedyClassifier):
+    """A greedy machine whose next row is one of the active rows, whatever its gain."""
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **GreedyClassifier._parameter_constraints,
+        "shrinking": ["boolean"],
+    }
+
+    def __init__(
+        self,
+        n_vectors: int | None = None,
+        *,
+        C: float = 1.0,
+        kernel: str = "rbf",
+        gamma: float | str = "scale",
+        coef0: float = 1.0,
+        degree: int = 3,
+        fit_intercept: bool = True,
+        retrain: str = "always",
+        shrinking: bool = True,
+        max_iter: int = 100,
+        max_seconds: float | None = None,
+        tol: float = 0.0,
+        random_state: Any = None,
+    ) -> None:
+        self.n_vectors = n_vectors
+        self.C = C
+        self.kernel = kernel
+        self.gamma = gamma
+        self.coef0 = coef0
+        self.degree = degree
+        self.fit_intercept = fit_intercept
+        self.retrain = retrain
+        self.shrinking = shrinking
+        self.max_iter = max_iter
+        self.max_seconds = max_seconds
+        self.tol = tol
+        self.random_state = random_state

@@ -23,7 +23,6 @@ from sparsegen.methods._multiple_kernels import MixtureObjective, base_kernels
 from sparsegen.methods._start import start_vectors
 from sparsegen.methods._stop import WINDOW
 from sparsegen.methods.slmc import SLMC
-from sparsegen.registry import KERNELS
 from sparsegen.solvers.newton import Loss
 from sparsegen.solvers.simplex import ValueAndGradient
 
@@ -31,14 +30,6 @@ WEIGHT_STEPS = 30  # evaluations of W that one search for the weights may take
 NEGLIGIBLE = 1e-4  # a kernel with less weight than this is left out
 
 WeightSearch = Callable[[ValueAndGradient, Array, float, int], Array]
-
-
-def bind_gamma(name: str, gamma: float | str, X: Array) -> BoundKernel:
-    """Return the kernel in the middle of the base kernels; ``"scale"`` is ``1 / (n_features * X.var())``."""
-    if isinstance(gamma, str):
-        variance = float(X.var())
-        gamma = 1.0 / (X.shape[1] * variance) if variance > 0.0 else 1.0
-    return KERNELS[name].bind(gamma=float(gamma))
 
 
 def drop_negligible(mu: Array) -> Array:
@@ -84,9 +75,6 @@ class SparseMixture(SparseClassifier):
     @abstractmethod
     def _weight_search(self) -> WeightSearch:
         """Return how weights are found for fixed vectors."""
-
-    def _bind_kernel(self, X: Array) -> BoundKernel:
-        return bind_gamma(self.kernel, self.gamma, X)
 
     def _train(self, X: Array, Y: Array, kernel: BoundKernel, rng: np.random.RandomState) -> Expansion:
         sizes = SLMC(self.n_vectors, ratio=self.ratio, C=self.C, init=self.init)

@@ -11,17 +11,15 @@ Note: the first row is a random active one. The machine is SpSVM's, with the squ
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
-
 import numpy as np
 
-from sparsegen.methods._greedy import GreedyClassifier
+from sparsegen.methods._greedy import ActiveRowClassifier
 from sparsegen.methods._growth import Growth
 from sparsegen.registry import METHODS
 
 
 @METHODS.register("gsvc")
-class GSVC(GreedyClassifier):
+class GSVC(ActiveRowClassifier):
     """Greedy SVM that adds the active training row least like those it has.
 
     Args:
@@ -42,41 +40,6 @@ class GSVC(GreedyClassifier):
 
     method = "gsvc"
     summary = "growing SVC: active rows least like the chosen ones [K06]"
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **GreedyClassifier._parameter_constraints,
-        "shrinking": ["boolean"],
-    }
-
-    def __init__(
-        self,
-        n_vectors: int | None = None,
-        *,
-        C: float = 1.0,
-        kernel: str = "rbf",
-        gamma: float | str = "scale",
-        coef0: float = 1.0,
-        degree: int = 3,
-        fit_intercept: bool = True,
-        retrain: str = "always",
-        shrinking: bool = True,
-        max_iter: int = 100,
-        max_seconds: float | None = None,
-        tol: float = 0.0,
-        random_state: Any = None,
-    ) -> None:
-        self.n_vectors = n_vectors
-        self.C = C
-        self.kernel = kernel
-        self.gamma = gamma
-        self.coef0 = coef0
-        self.degree = degree
-        self.fit_intercept = fit_intercept
-        self.retrain = retrain
-        self.shrinking = shrinking
-        self.max_iter = max_iter
-        self.max_seconds = max_seconds
-        self.tol = tol
-        self.random_state = random_state
 
     def _choose(self, growth: Growth, rng: np.random.RandomState) -> tuple[int, float | None] | None:
         rows, at = growth.active()

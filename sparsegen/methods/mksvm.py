@@ -30,7 +30,7 @@ from sparsegen.expression import Array, base_of, evaluate
 from sparsegen.kernels import BoundKernel
 from sparsegen.kernels._bases import BASES
 from sparsegen.methods._expand import expand
-from sparsegen.methods._mixture_search import bind_gamma, drop_negligible
+from sparsegen.methods._mixture_search import drop_negligible
 from sparsegen.methods._multiple_kernels import base_kernels
 from sparsegen.methods.svm import CACHE_MB
 from sparsegen.registry import METHODS
@@ -89,9 +89,6 @@ class MKSVM(SparseClassifier):
         self.max_iter = max_iter
         self.tol = tol
         self.random_state = random_state
-
-    def _bind_kernel(self, X: Array) -> BoundKernel:
-        return bind_gamma(self.kernel, self.gamma, X)
 
     def _train(self, X: Array, Y: Array, kernel: BoundKernel, rng: np.random.RandomState) -> Expansion:
         kernels = base_kernels(kernel, self.n_kernels, self.gammas)

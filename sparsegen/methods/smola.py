@@ -10,17 +10,17 @@ Symbols, and what is done about C, the bias and several classes: see ``_greedy``
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
-from sparsegen.methods._greedy import GreedyClassifier
+from sparsegen.methods._greedy import ActiveRowClassifier
 from sparsegen.methods._growth import Growth
 from sparsegen.registry import METHODS
 
 
 @METHODS.register("smola")
-class Smola(GreedyClassifier):
+class Smola(ActiveRowClassifier):
     """Greedy SVM that adds the active training row with the largest slack times distance from those it has.
 
     Args:
@@ -41,42 +41,7 @@ class Smola(GreedyClassifier):
 
     method = "smola"
     summary = "greedy SVM: active rows by slack times distance, Smola's criterion [K06]"
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **GreedyClassifier._parameter_constraints,
-        "shrinking": ["boolean"],
-    }
     _follows_distances: ClassVar[bool] = True
-
-    def __init__(
-        self,
-        n_vectors: int | None = None,
-        *,
-        C: float = 1.0,
-        kernel: str = "rbf",
-        gamma: float | str = "scale",
-        coef0: float = 1.0,
-        degree: int = 3,
-        fit_intercept: bool = True,
-        retrain: str = "always",
-        shrinking: bool = True,
-        max_iter: int = 100,
-        max_seconds: float | None = None,
-        tol: float = 0.0,
-        random_state: Any = None,
-    ) -> None:
-        self.n_vectors = n_vectors
-        self.C = C
-        self.kernel = kernel
-        self.gamma = gamma
-        self.coef0 = coef0
-        self.degree = degree
-        self.fit_intercept = fit_intercept
-        self.retrain = retrain
-        self.shrinking = shrinking
-        self.max_iter = max_iter
-        self.max_seconds = max_seconds
-        self.tol = tol
-        self.random_state = random_state
 
     def _choose(self, growth: Growth, rng: np.random.RandomState) -> tuple[int, float | None] | None:
         rows, at = growth.active()

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
+from reference import differences
 from reference import kernels as reference
 
 from sparsegen.errors import OptionError
@@ -147,13 +148,3 @@ def test_bad_parameters_are_one_sentence(name: str, params: dict[str, float], me
 def test_numpy_numbers_are_numbers() -> None:
     assert Parameter("p", 1.0, whole=True).check("p", np.int64(3)) == 3.0
     assert Parameter("p", 1.0).check("p", np.float32(0.5)) == 0.5
-
-
-def differences(value, at: Array, step: float = 1e-6) -> Array:  # type: ignore[no-untyped-def]
-    out = np.empty_like(at)
-    for index in np.ndindex(at.shape):
-        up, down = at.copy(), at.copy()
-        up[index] += step
-        down[index] -= step
-        out[index] = (value(up) - value(down)) / (2.0 * step)
-    return out

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from reference import Rows
+from reference import Rows, differences
 from reference import multiple_kernels as reference
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -44,16 +44,6 @@ def stack(name: str = "rbf", gammas: list[float] = GAMMAS) -> tuple[BoundKernel,
 
 def signs(y: NDArray[np.int64]) -> Array:
     return sign_matrix(y, int(y.max()) + 1)
-
-
-def differences(value: Callable[[Array], float], at: Array, step: float) -> Array:
-    out = np.empty(at.shape)
-    for index in np.ndindex(at.shape):
-        up, down = at.copy(), at.copy()
-        up[index] += step
-        down[index] -= step
-        out[index] = (value(up) - value(down)) / (2.0 * step)
-    return out
 
 
 def fact(model: SparseClassifier, name: str) -> Any:

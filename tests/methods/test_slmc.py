@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from reference import Rows
+from reference import Rows, differences
 from reference import kernels as reference_kernels
 from reference import slmc as reference
 from sklearn.exceptions import ConvergenceWarning
@@ -34,16 +34,6 @@ def bound(name: str) -> BoundKernel:
 
 def signs(y: NDArray[np.int64]) -> Array:
     return sign_matrix(y, int(y.max()) + 1)
-
-
-def differences(value: Callable[[Array], float], at: Array, step: float) -> Array:
-    out = np.empty(at.shape)
-    for index in np.ndindex(at.shape):
-        up, down = at.copy(), at.copy()
-        up[index] += step
-        down[index] -= step
-        out[index] = (value(up) - value(down)) / (2.0 * step)
-    return out
 
 
 def objective_of(model: SLMC) -> float:
