@@ -19,30 +19,26 @@ from pathlib import Path
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from benchmarks import _report
+from benchmarks import _ida, _report
 from sparsegen import SLMC, SVM
-from sparsegen.errors import DataError
 
 
 @dataclass(frozen=True)
 class Problem:
-    """A data set with the SVM parameters of its repository and the paper's test errors in percent."""
+    """The paper's test errors on a set, in percent."""
 
-    C: float
-    width: float
-    """gamma = 1 / width"""
     svm: float
     slmc: dict[float, float]
     """By ratio of vectors to support vectors."""
 
 
 PROBLEMS = {
-    "banana": Problem(316.2, 1, 11.8, {0.05: 16.5, 0.1: 11.0}),
-    "breast-cancer": Problem(15.19, 50, 28.6, {0.05: 27.9, 0.1: 27.9}),
-    "titanic": Problem(1e5, 2, 22.1, {0.05: 26.4, 0.1: 22.4}),
-    "waveform": Problem(1, 20, 9.9, {0.05: 9.9, 0.1: 9.9}),
-    "german": Problem(3.162, 55, 22.5, {0.05: 22.3, 0.1: 22.9}),
-    "image": Problem(500, 30, 2.8, {0.05: 5.2, 0.1: 3.6}),
+    "banana": Problem(11.8, {0.05: 16.5, 0.1: 11.0}),
+    "breast-cancer": Problem(28.6, {0.05: 27.9, 0.1: 27.9}),
+    "titanic": Problem(22.1, {0.05: 26.4, 0.1: 22.4}),
+    "waveform": Problem(9.9, {0.05: 9.9, 0.1: 9.9}),
+    "german": Problem(22.5, {0.05: 22.3, 0.1: 22.9}),
+    "image": Problem(2.8, {0.05: 5.2, 0.1: 3.6}),
 }
 
 
@@ -119,8 +115,7 @@ def _jobs(options: argparse.Namespace) -> Iterator[Job]:
         )
     )
     for name in options.sets:
-        n_original = int((_arrays(options.data, name)["origin"] > 0).sum())
-        for position in range(min(n_original, options.splits)):
+        for position in range(min(_ida.n_original(options.data, name), options.splits)):
             yield Job(options.data, name, position, tuple(options.ratios), configurations, options.seed)
 
 
@@ -139,25 +134,22 @@ def run_split(job: Job) -> list[Result]:
 
 
 def _run_split(job: Job) -> Iterator[Result]:
-    problem, data = PROBLEMS[job.name], _arrays(job.folder, job.name)
-    split = np.flatnonzero(data["origin"] > 0)[job.position]
-    X, y = data["X"].astype(np.float64), data["y"]
-    train, test = data["train"][split].astype(np.intp), data["test"][split].astype(np.intp)
+    parameters, split = _ida.PARAMETERS[job.name], _ida.split(job.folder, job.name, job.position)
 
     def result(machine: SVM | SLMC, ratio: float, configuration: Configuration | None) -> Result:
         start = time.perf_counter()
-        machine.fit(X[train], y[train])
+        machine.fit(split.X, split.y)
         seconds = time.perf_counter() - start
-        error = 100.0 * float(np.mean(machine.predict(X[test]) != y[test]))
-        return Result(job.name, job.position, ratio, configuration, len(machine.vectors_), error, seconds)
+        vectors, error = len(machine.vectors_), split.error(machine)
+        return Result(job.name, job.position, ratio, configuration, vectors, error, seconds)
 
-    svm = result(SVM(C=problem.C, gamma=1.0 / problem.width), 1.0, None)
+    svm = result(SVM(C=parameters.C, gamma=parameters.gamma), 1.0, None)
     yield svm
     for ratio, configuration in itertools.product(job.ratios, job.configurations):
         machine = SLMC(
             math.ceil(ratio * svm.n_vectors - 1e-9),
-            C=problem.C,
-            gamma=1.0 / problem.width,
+            C=parameters.C,
+            gamma=parameters.gamma,
             loss=configuration.loss,
             init=configuration.init,
             n_init=configuration.starts,
@@ -166,14 +158,6 @@ def _run_split(job: Job) -> Iterator[Result]:
             random_state=job.seed,
         )
         yield result(machine, ratio, configuration)
-
-
-def _arrays(folder: Path | None, name: str) -> dict[str, np.ndarray]:
-    data = _report.arrays(None if folder is None else folder / "ida", name)
-    missing = {"X", "y", "train", "test", "origin"} - data.keys()
-    if missing:
-        raise DataError(f"ida/{name}.npz has no array {min(missing)!r}; use the IDA sets with their original splits")
-    return data
 
 
 def _table(results: list[Result], ratios: Sequence[float], configurations: Sequence[Configuration]) -> str:

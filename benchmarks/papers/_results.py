@@ -1,0 +1,138 @@
+"""What a table shows: Markdown, plots, and each of its figures checked against the paper's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks import _report
+
+ERROR_ALLOWANCE = 1.0  # percentage points over the paper's error
+VECTOR_ALLOWANCE = 1.2  # times the paper's number of vectors
+
+
+@dataclass(frozen=True)
+class Check:
+    """A figure of ours, what the paper printed for it, and the most it may be."""
+
+    cell: str
+    kind: str
+    """"error" (percent) or "vectors"."""
+    ours: float
+    paper: float
+    limit: float
+    decimals: int = 1
+    """As the paper prints; ours is rounded alike before it is compared."""
+
+    @property
+    def within(self) -> bool:
+        """Whether the figure is at most its limit."""
+        return round(self.ours, self.decimals) <= self.limit + 1e-9
+
+    @property
+    def as_good(self) -> bool:
+        """Whether the figure is at most the paper's."""
+        return round(self.ours, self.decimals) <= self.paper + 1e-9
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A sentence about the table as a whole, and whether our figures bear it out."""
+
+    text: str
+    holds: bool
+
+
+@dataclass(frozen=True)
+class Section:
+    """One table or figure of a paper."""
+
+    title: str
+    notes: str
+    """Protocol, which splits are original, what differs from the paper."""
+    body: str
+    checks: Sequence[Check] = ()
+    claims: Sequence[Claim] = ()
+    plots: Sequence[Path] = ()
+    reasons: dict[str, str] = field(default_factory=dict)
+    """Why a cell misses, by the cell's name."""
+
+
+def error_check(
+    cell: str, errors: Sequence[float], paper: float, decimals: int = 1, allowance: float = ERROR_ALLOWANCE
+) -> Check:
+    """Return the check of a mean test error in percent."""
+    return Check(cell, "error", float(np.mean(errors)), paper, paper + allowance, decimals)
+
+
+def vector_check(cell: str, vectors: Sequence[float], paper: float, decimals: int = 1) -> Check:
+    """Return the check of a mean number of vectors."""
+    return Check(cell, "vectors", float(np.mean(vectors)), paper, paper * VECTOR_ALLOWANCE, decimals)
+
+
+def mean_std(values: Sequence[float], decimals: int = 2) -> str:
+    """Return mean ± standard deviation."""
+    if len(values) < 2:
+        return f"{np.mean(values):.{decimals}f}"
+    return f"{np.mean(values):.{decimals}f} ± {np.std(values, ddof=1):.{decimals}f}"
+
+
+def column(outcomes: Iterable[dict[str, Any]], name: str) -> list[float]:
+    """Return one entry of every outcome."""
+    return [float(outcome[name]) for outcome in outcomes]
+
+
+def document(sections: Sequence[Section], head: str) -> str:
+    """Return RESULTS.md: what was checked and what missed, then every section."""
+    checks = [(section, check) for section in sections for check in section.checks]
+    parts = ["# The papers' tables, reproduced", head, *_summary(checks), *_missed(checks), *_claims(sections)]
+    parts += [_section(section) for section in sections]
+    return "\n\n".join(parts) + "\n"
+
+
+def _summary(checks: Sequence[tuple[Section, Check]]) -> list[str]:
+    lines = []
+    for kind, limit in (
+        ("error", "the paper's plus the allowance"),
+        ("vectors", f"{VECTOR_ALLOWANCE} times the paper's"),
+    ):
+        chosen = [check for _, check in checks if check.kind == kind]
+        if chosen:
+            within, as_good = sum(check.within for check in chosen), sum(check.as_good for check in chosen)
+            name = "Mean test error" if kind == "error" else "Number of vectors"
+            lines.append(
+                f"- {name}: {within} of {len(chosen)} cells are at most {limit}; {as_good} are at or below the paper's."
+            )
+    return ["\n".join(lines)] if lines else []
+
+
+def _missed(checks: Sequence[tuple[Section, Check]]) -> list[str]:
+    rows = [
+        [
+            f"{section.title.partition(':')[0]}: {check.cell}",
+            check.kind,
+            f"{check.ours:.{check.decimals}f}",
+            f"{check.paper:.{check.decimals}f}",
+            section.reasons.get(check.cell, "not explained"),
+        ]
+        for section, check in checks
+        if not check.within
+    ]
+    if not rows:
+        return []
+    return ["## Cells that miss", _report.markdown(["cell", "figure", "ours", "paper", "reason"], rows)]
+
+
+def _claims(sections: Sequence[Section]) -> list[str]:
+    claims = [claim for section in sections for claim in section.claims]
+    lines = [f"- {'holds' if claim.holds else '**does not hold**'}: {claim.text}" for claim in claims]
+    return ["## The papers' conclusions", "\n".join(lines)] if lines else []
+
+
+def _section(section: Section) -> str:
+    images = [f"![{section.title}]({plot.name})" for plot in section.plots]
+    return "\n\n".join([f"## {section.title}", section.notes, section.body, *images])
