@@ -1,0 +1,97 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchmarks.papers import _results
+from benchmarks.papers.__main__ import main
+from benchmarks.papers._lab import Lab
+from benchmarks.papers._results import Claim, Section
+from sparsegen.errors import DataError, OptionError
+
+CASES = [{"number": 3}, {"number": 4}]
+
+
+def square(folder: Path | None, number: int) -> dict[str, Any]:
+    return {"square": number * number}
+
+
+def refuse(folder: Path | None, number: int) -> dict[str, Any]:
+    raise AssertionError("computed although it was in the store")
+
+
+def stored_lines(folder: Path) -> list[str]:
+    return (folder / "test_lab.jsonl").read_text().splitlines()
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_outcomes_come_in_the_order_of_the_cases(jobs: int, tmp_path: Path) -> None:
+    lab = Lab(None, tmp_path, jobs=jobs)
+    assert lab.map(square, CASES, "squares") == [{"square": 9}, {"square": 16}]
+    assert len(stored_lines(tmp_path)) == 2
+
+
+def test_a_finished_case_is_not_computed_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    lab = Lab(None, tmp_path)
+    lab.map(square, CASES, "squares")
+    monkeypatch.setattr(refuse, "__name__", "square")
+    assert lab.map(refuse, CASES, "squares") == [{"square": 9}, {"square": 16}]
+
+
+def test_a_killed_run_loses_only_its_half_line(tmp_path: Path) -> None:
+    lab = Lab(None, tmp_path)
+    lab.map(square, CASES, "squares")
+    store = tmp_path / "test_lab.jsonl"
+    store.write_text(store.read_text() + '{"case": "squ')
+    assert lab.map(square, [*CASES, {"number": 5}], "squares")[2] == {"square": 25}
+    assert len(stored_lines(tmp_path)) == 3
+
+
+def test_an_error_keeps_what_was_finished(tmp_path: Path) -> None:
+    with pytest.raises(TypeError):
+        Lab(None, tmp_path).map(square, [{"number": 3}, {"number": None}], "squares")
+    assert len(stored_lines(tmp_path)) == 1
+
+
+def test_a_foreign_file_in_the_store_is_one_sentence(tmp_path: Path) -> None:
+    (tmp_path / "test_lab.jsonl").write_text("hello\n")
+    with pytest.raises(DataError, match=r"line 1 of .* is not a finished case; delete the file to start anew"):
+        Lab(None, tmp_path).map(square, CASES, "squares")
+
+
+def test_an_unknown_table_is_one_sentence(tmp_path: Path) -> None:
+    with pytest.raises(OptionError, match="there is no table 'w50-table1'"):
+        main(["w50-table1", "--store", str(tmp_path), "--output", str(tmp_path)])
+
+
+def test_figures_are_rounded_as_the_paper_prints() -> None:
+    check = _results.error_check("banana", [11.02, 11.06], 11.0)
+    assert check.as_good and check.within
+    assert not _results.error_check("banana", [11.06], 11.0).as_good
+    assert not _results.error_check("banana", [12.06], 11.0).within
+    assert not _results.error_check("usps", [4.9], 4.3, allowance=0.5).within
+    assert _results.vector_check("banana", [12.0], 10.0).within
+    assert not _results.vector_check("banana", [12.1], 10.0).within
+
+
+def test_a_miss_is_at_the_top_with_its_reason() -> None:
+    checks = [
+        _results.error_check("banana", [15.0], 11.0),
+        _results.error_check("image", [9.0], 3.0),
+        _results.error_check("titanic", [22.0], 22.5),
+    ]
+    claims = [Claim("sparse is better", True), Claim("the moon is cheese", False)]
+    section = Section("[W05] Table 1: seven sets", "notes", "body", checks, claims, reasons={"banana": "other splits"})
+    text = _results.document([section], "head")
+    assert "1 of 3 cells are at most" in text and "1 are at or below" in text
+    assert "| [W05] Table 1: banana | error | 15.0 | 11.0 | other splits |" in text
+    assert "| [W05] Table 1: image | error | 9.0 | 3.0 | not explained |" in text
+    assert text.index("Cells that miss") < text.index("body") and "titanic" not in text
+    assert "- holds: sparse is better" in text and "- **does not hold**: the moon is cheese" in text
+
+
+def test_mean_and_spread() -> None:
+    assert _results.mean_std([1.0, 2.0, 3.0]) == "2.00 ± 1.00"
+    assert _results.mean_std([1.0]) == "1.00"
