@@ -1,0 +1,127 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.metrics.pairwise import rbf_kernel
+
+from benchmarks import _ida
+from benchmarks.papers import TABLES, i08
+from benchmarks.papers._i08_machines import SquaredHingeSVM, build, scaled_split
+from benchmarks.papers._i08_printed import L1, L2, LINEAR, Printed
+from benchmarks.papers._lab import Lab
+from sparsegen.errors import DataError
+
+SETS = ("banana", "waveform")
+
+
+@pytest.fixture
+def lab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Lab:
+    """Return a lab on two tiny sets, with tiny grids."""
+    rng = np.random.default_rng(0)
+    (tmp_path / "ida").mkdir()
+    for name in SETS:
+        X = rng.normal(size=(90, 3)).astype(np.float32)
+        y = np.where(X[:, 0] + 0.3 * rng.normal(size=90) > 0, 1, -1).astype(np.int8)
+        splits = np.array([rng.permutation(90) for _ in range(3)]).astype(np.uint16)
+        path = tmp_path / "ida" / f"{name}.npz"
+        np.savez(path, X=X, y=y, train=splits[:, :60], test=splits[:, 60:], origin=np.array([1, 0, 0]))
+    monkeypatch.setattr(i08, "C_VALUES", (1, 10))
+    monkeypatch.setattr(i08, "LARGEST_C", 100)
+    monkeypatch.setattr(i08, "GAMMA_VALUES", (0.5, 15))
+    monkeypatch.setattr(i08, "N_SELECTION", 1)
+    for table in ("LINEAR", "L1", "L2"):
+        monkeypatch.setattr(i08, table, {name: getattr(i08, table)[name] for name in SETS})
+    return Lab(tmp_path, tmp_path / "store", splits=2)
+
+
+@pytest.mark.parametrize(
+    ("table", "figures", "n_rows"),
+    [
+        ("i08-linear", "| banana | NOSV | 47.1 |", 6),
+        ("i08-l1", "| banana | sparse L1 SVM | 10.9 |", 4),
+        ("i08-l2", "| waveform | L2 SVM | 9.8 |", 4),
+    ],
+)
+def test_table_shows_the_papers_figures_and_is_computed_once(
+    lab: Lab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, table: str, figures: str, n_rows: int
+) -> None:
+    monkeypatch.setattr(i08, "ETA_VALUES", (0.5, 0.1))
+    section = TABLES[table](lab, tmp_path)
+    assert figures in section.body
+    assert section.body.count("±") == 2 * n_rows
+    assert len(section.checks) == 2 * n_rows
+    missed = {check.cell for check in section.checks if check.kind == "error" and not check.within}
+    assert missed <= section.reasons.keys()
+    monkeypatch.setattr(i08, "build", None)
+    assert TABLES[table](lab, tmp_path) == section
+
+
+def test_curves_of_eta(lab: Lab, tmp_path: Path) -> None:
+    section = TABLES["i08-eta"](lab, tmp_path)
+    (plot,) = section.plots
+    assert plot.read_bytes().startswith(b"\x89PNG")
+    assert plot.stat().st_size < 80_000
+    vectors = [int(line.split(" | ")[2]) for line in section.body.splitlines()[2:8]]
+    assert vectors == sorted(vectors)
+    assert vectors[0] < vectors[-1]
+    count = lab.map(i08.count_rows, [{"name": "banana", "position": 0, "gamma": 15, "eta": 0.1}], "")[0]
+    assert count["divided"] == vectors[1] < count["as printed"]
+
+
+@pytest.mark.parametrize("table", ["i08-linear", "i08-l1", "i08-l2", "i08-eta"])
+def test_missing_folder_is_one_sentence(tmp_path: Path, table: str) -> None:
+    with pytest.raises(DataError, match=r"there is no data set .*banana\.npz"):
+        TABLES[table](Lab(tmp_path, tmp_path / "store"), tmp_path)
+
+
+def choice(axis: str, errors: dict[float, list[float]], paper: tuple[float, float], spread: float = 2.0) -> object:
+    """Return what is chosen where each C of (1, 10) has this mean error, and folds differ by the spread."""
+    folds = spread * np.array([-1.0, -0.5, 0.0, 0.5, 1.0])
+    trials = {value: np.array(means)[None, :, None] + folds for value, means in errors.items()}
+    return i08._best([1.0, 10.0], trials, axis, paper)
+
+
+def test_the_papers_parameters_stand_within_noise() -> None:
+    errors = {0.1: [10.2, 12.0], 0.5: [11.0, 10.0]}
+    assert choice("gamma", errors, (0.1, 1.0)) == (0.1, 1.0)
+    assert choice("gamma", errors, (0.1, 10.0)) == (0.5, 10.0)
+    assert choice("gamma", errors, (0.1, 1.0), spread=0.1) == (0.5, 10.0)
+
+
+def test_otherwise_the_lowest_error_or_the_largest_eta_within_noise() -> None:
+    errors = {0.5: [30.0, 30.0], 0.1: [10.3, 10.3], 0.01: [10.0, 10.0]}
+    assert choice("gamma", errors, (0.5, 1.0)) == (0.01, 1.0)
+    assert choice("eta", errors, (0.5, 1.0)) == (0.1, 1.0)
+    assert choice("eta", errors, (0.5, 1.0), spread=0.1) == (0.01, 1.0)
+
+
+def test_split_is_scaled_by_its_training_rows_and_gamma_by_the_inputs(lab: Lab) -> None:
+    assert lab.data is not None
+    split = scaled_split(lab.data, "banana", 0)
+    assert split.X.min(axis=0).tolist() == [0.0] * 3
+    assert split.X.max(axis=0).tolist() == [1.0] * 3
+    raw = _ida.split(lab.data, "banana", 0)
+    low, high = raw.X.min(axis=0), raw.X.max(axis=0)
+    np.testing.assert_allclose(split.X_test, (raw.X_test - low) / (high - low))
+    assert build("sparse L1 SVM", split, {"C": 2.0, "gamma": 15.0, "eta": 0.1}).gamma == 5.0
+
+
+def test_squared_hinge_svm_is_at_its_optimum() -> None:
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(40, 2))
+    y = np.where(X[:, 0] + 0.5 * rng.normal(size=40) > 0, 1, -1)
+    machine = SquaredHingeSVM(C=10.0, gamma=0.5).fit(X, y)
+    alpha = np.zeros(40)
+    alpha[machine.machine_.support_] = y[machine.machine_.support_] * machine.machine_.dual_coef_[0]
+    outputs = rbf_kernel(X, X, gamma=0.5) @ (alpha * y) + machine.machine_.intercept_[0]
+    np.testing.assert_allclose(alpha, 10.0 * np.maximum(0.0, 1.0 - y * outputs), atol=0.05)
+    assert np.mean(machine.predict(X) == np.sign(outputs)) == 1.0
+    assert len(machine.vectors_) == np.count_nonzero(alpha)
+
+
+def test_printed_figures_cover_the_thirteen_sets() -> None:
+    assert LINEAR.keys() == L1.keys() == L2.keys() == _ida.PARAMETERS.keys()
+    assert L2["banana"][1] == Printed(89.3, 22.3, 8_000, eta=1e-2)
+    assert Printed(89.3, 1, 1).error == 10.7
