@@ -6,7 +6,7 @@ here are 100 minus those.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -91,7 +91,7 @@ def choose(
     """Return the setting of every set: the value on the axis and C by cross-validation, beside what is known."""
     extra = {LARGEST_C} if axis == "eta" else set()
     grid = {name: sorted(map(float, {*C_VALUES, *extra, printed[name].C})) for name in known}
-    cases = [
+    cases: list[dict[str, Any]] = [
         {"name": name, "position": position, "machine": machine, "C": grid[name], axis: value, **setting}
         for name, setting in known.items()
         for value in values
@@ -175,7 +175,9 @@ def linear(lab: Lab, folder: Path) -> Section:
     gap = max(abs(np.mean(cells[name, "linear SVM"].errors) - np.mean(cells[name, "OSV"].errors)) for name in LINEAR)
     small = all(max(cells[name, "NOSV"].vectors) <= cells[name, "OSV"].vectors[0] for name in LINEAR)
     claims = [
-        Claim(f"[I08] linear SVM and OSV are the same machine: mean errors differ by {gap:.2f} at most", gap < 0.5),
+        Claim(
+            f"[I08] linear SVM and OSV are the same machine: mean errors differ by {gap:.2f} at most", bool(gap < 0.5)
+        ),
         Claim("[I08] with the linear kernel OSV and NOSV need at most one vector per input", small),
     ]
     notes = (
@@ -199,7 +201,7 @@ def l2(lab: Lab, folder: Path) -> Section:
     return _rbf_section(lab, title, f"{RBF_PROTOCOL} {reference}", L2, "L2 SVM")
 
 
-def _rbf_section(lab: Lab, title: str, notes: str, table: dict[str, tuple[Printed, ...]], machine: str) -> Section:
+def _rbf_section(lab: Lab, title: str, notes: str, table: Mapping[str, tuple[Printed, ...]], machine: str) -> Section:
     names: dict[str, Setting] = {name: {} for name in table}
     svm = choose(lab, machine, "gamma", GAMMA_VALUES, names, {name: row[0] for name, row in table.items()})
     known = {name: {"gamma": setting["gamma"]} for name, setting in svm.items()}
@@ -211,7 +213,7 @@ def _rbf_section(lab: Lab, title: str, notes: str, table: dict[str, tuple[Printe
     return _section(title, notes, cells, [Claim(claim, fewer >= printed)])
 
 
-def _measure(lab: Lab, table: dict[str, tuple[Printed, ...]], settings: dict[str, dict[str, Setting]]) -> Cells:
+def _measure(lab: Lab, table: Mapping[str, tuple[Printed, ...]], settings: dict[str, dict[str, Setting]]) -> Cells:
     """Return every cell; one whose mean error misses is computed on all splits of the file as well."""
 
     def outcomes(name: str, machine: str, positions: Sequence[int]) -> list[dict[str, Any]]:
