@@ -1,0 +1,40 @@
+"""A greedy machine while it grows: one fit gives the machines of every size."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import check_random_state
+
+from sparsegen.expression import Array
+from sparsegen.methods._greedy import REJECTIONS, GreedyClassifier
+from sparsegen.methods._growth import Growth, Rows
+
+
+def grow(machine: GreedyClassifier, X: Array, y: NDArray[np.float64], X_new: Array) -> Iterator[tuple[int, Array]]:
+    """Yield 1, 2, ... up to ``machine.n_vectors``, each with the scores of ``X_new`` by a machine of that size.
+
+    They are what ``fit`` with that many vectors gives for signs ``y`` and the same ``random_state``: a larger machine
+    starts as the smaller one. Nothing comes after the rows that the chosen ones do not span.
+    """
+    kernel, rng = machine._bind_kernel(X), check_random_state(machine.random_state)
+    growth = Growth(Rows(X), kernel, machine._machine(y), int(getattr(machine, "cache_bytes", 0)))
+    solver = growth.machine
+    if solver.d:
+        solver.solve(machine.max_iter)
+    values = np.empty((len(X_new), machine.n_vectors or 0), order="F")
+    rejected = 0
+    while len(growth.chosen) < values.shape[1] and rejected < REJECTIONS:
+        choice = machine._choose(growth, rng)
+        if choice is None:
+            return
+        if not growth.add(*choice):
+            rejected += 1
+            continue
+        rejected = 0
+        size = len(growth.chosen)
+        values[:, size - 1] = kernel.gram(X_new, X[growth.chosen[-1:]])[:, 0]
+        solver.solve(machine.max_iter)
+        yield size, values[:, :size] @ solver.beta[solver.first :] + solver.intercept

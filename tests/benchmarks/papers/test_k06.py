@@ -1,0 +1,100 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from benchmarks import _report
+from benchmarks.papers import __main__ as papers
+from benchmarks.papers import k06
+from benchmarks.papers._greedy_path import grow
+from benchmarks.papers._lab import Lab
+from sparsegen.expression import Array
+from sparsegen.registry import METHODS
+from sparsegen.solvers.greedy import Machine
+
+
+def crossed_classes(n: int) -> tuple[Array, Any]:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n, 2))
+    flipped = rng.random(n) < 0.1
+    return X, np.where((X[:, 0] * X[:, 1] > 0) ^ flipped, 1, -1).astype(np.int8)
+
+
+@pytest.fixture
+def lab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Lab:
+    X, y = crossed_classes(120)
+    rng = np.random.default_rng(1)
+    splits = np.array([rng.permutation(120) for _ in range(2)]).astype(np.uint16)
+    (tmp_path / "ida").mkdir()
+    for name in ("banana", "heart"):
+        path = tmp_path / "ida" / f"{name}.npz"
+        np.savez(path, X=X, y=y, train=splits[:, :60], test=splits[:, 60:], origin=np.array([1, 0]))
+    monkeypatch.setattr(k06, "TABLE_1", {name: k06.TABLE_1[name] for name in ("banana", "heart")})
+    monkeypatch.setattr(k06, "LAMBDAS", (0.5, 0.05))
+    monkeypatch.setattr(k06, "WIDTHS", (1.0,))
+    monkeypatch.setattr(k06, "SIZES", 6)
+    return Lab(tmp_path, tmp_path / "cells", splits=2)
+
+
+@pytest.mark.parametrize("method", ["spsvm", "kmp"])
+def test_a_growing_machine_is_the_fitted_one_at_every_size(method: str) -> None:
+    X, y = crossed_classes(150)
+    options: dict[str, Any] = {"C": 3.0, "gamma": 1.0, "random_state": 4}
+    path = dict(grow(METHODS[method](25, **options), X[:100], y[:100].astype(float), X[100:]))
+    assert list(path) == list(range(1, 26))
+    for size in (1, 7, 25):
+        fitted = METHODS[method](size, **options).fit(X[:100], y[:100])
+        np.testing.assert_allclose(path[size], fitted.decision_function(X[100:]), atol=1e-8)
+
+
+def test_a_machine_stops_growing_where_no_row_is_left() -> None:
+    X = np.repeat(np.arange(4.0)[:, None], 10, axis=0)
+    y = np.where(X[:, 0] > 1.5, 1.0, -1.0)
+    sizes = [size for size, _ in grow(METHODS["spsvm"](20, gamma=1.0, random_state=0), X, y, X)]
+    assert sizes == [1, 2, 3, 4]
+
+
+def test_the_full_svm_is_the_optimum_over_all_rows_and_counts_those_with_a_loss() -> None:
+    X, y = crossed_classes(80)
+    machine = k06.FullSVM(lam=0.3, gamma=1.0).fit(X, y)
+    K = machine._kernel.gram(X, X)
+    optimum = Machine(y.astype(float), 0.3)
+    optimum.load(K, K, np.zeros(81))
+    optimum.solve(100)
+    np.testing.assert_allclose(machine._svc.decision_function(K), optimum.o, atol=0.02)
+    assert machine.n_vectors == np.count_nonzero(y * optimum.o < 1.0)
+
+
+def test_choose_takes_the_smallest_basis_within_one_standard_error(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+    def outcomes(work: Any, cases: list[dict[str, Any]], title: str) -> list[dict[str, Any]]:
+        # Means 30, 21, 20, 20.5 for the better lam; the standard error of four folds of 20 +- 2 is 1.15.
+        shape = np.array([30.0, 21.0, 20.0, 20.5]) + np.array([-2.0, 2.0])[:, None]
+        return [{"errors": shape + (5.0 if case["lam"] > 0.1 else 0.0)} for case in cases]
+
+    monkeypatch.setattr(Lab, "map", lambda self, *arguments: outcomes(*arguments))
+    assert k06.choose(lab, k06.select_spsvm, "heart") == k06.Choice(lam=0.05, width=1.0, size=2)
+
+
+def test_table_1_shows_the_papers_figures_and_computes_each_cell_once(
+    lab: Lab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    section = k06.table1(lab, tmp_path)
+    banana = next(line for line in section.body.splitlines() if line.startswith("| banana"))
+    assert [banana.split(" | ")[i] for i in (1, 3, 6, 8)] == ["10.87", "17.3", "10.54", "221.7"]
+    assert [check.kind for check in section.checks] == ["error", "vectors"] * 4
+    ours = {(check.cell, check.kind): check.ours for check in section.checks}
+    assert 0.0 < ours["banana, SpSVM-2", "error"] < 40.0
+    assert 1.0 <= ours["banana, SpSVM-2", "vectors"] <= 6.0 < ours["banana, SVM", "vectors"] <= 60.0
+    monkeypatch.setattr(Lab, "_compute", lambda *arguments: pytest.fail("a finished cell was computed again"))
+    assert k06.table1(lab, tmp_path) == section
+
+
+def test_a_missing_folder_is_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    options = ["k06-table1", "--data", "absent", "--store", str(tmp_path), "--output", str(tmp_path)]
+    assert _report.run(papers.main, options) == 2
+    out, err = capsys.readouterr()
+    assert (out, err.count("\n")) == ("", 1)
+    assert err.startswith("error: ")
