@@ -101,7 +101,7 @@ def test_no_data_is_one_sentence_and_exit_code_2(
     assert err.count("\n") == 1
 
 
-@pytest.mark.parametrize("name", ["ida", "usps", "train", "methods", "accuracy_bytes"])
+@pytest.mark.parametrize("name", ["ida", "usps", "train", "scaling", "methods", "accuracy_bytes"])
 def test_runs_as_a_module(name: str) -> None:
     root = Path(__file__).parents[2]
     command = [sys.executable, "-m", f"benchmarks.{name}", "--help"]
