@@ -27,12 +27,12 @@ LAMBDAS = (5.0, 0.5, 0.05, 0.005)
 WIDTHS = (0.1, 0.3, 1.0, 3.0)
 """gamma, in units of 1 / (features * variance)."""
 N_FOLDS = 3
-SELECTION_ROWS = 1000
-SELECTION_SIZE = 50
-TRAINING_ROWS = 4000
-SPLITS = 5
+SELECTION_ROWS = 600
+SELECTION_SIZE = 30
+TRAINING_ROWS = 3000
+SPLITS = 3
 """Of the sets of the IDA repository; of the larger sets, one."""
-MOST = 400
+MOST = 300
 """The basis functions of the largest machine."""
 SHOWN = (10, 30, 100, MOST)
 OVERFIT = 0.5

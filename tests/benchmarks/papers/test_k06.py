@@ -33,7 +33,7 @@ def lab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Lab:
         path = tmp_path / "ida" / f"{name}.npz"
         np.savez(path, X=X, y=y, train=splits[:, :60], test=splits[:, 60:], origin=np.array([1, 0]))
     monkeypatch.setattr(k06, "TABLE_1", {name: k06.TABLE_1[name] for name in ("banana", "heart")})
-    monkeypatch.setattr(k06, "LAMBDAS", (0.5, 0.05))
+    monkeypatch.setattr(k06, "LAMBDAS", {"SpSVM-2": (0.5, 0.05), "SVM": (0.5, 0.05)})
     monkeypatch.setattr(k06, "WIDTHS", (1.0,))
     monkeypatch.setattr(k06, "SIZES", 6)
     return Lab(tmp_path, tmp_path / "cells", splits=2)
@@ -77,7 +77,7 @@ def test_choose_takes_the_lowest_error_among_bases_no_larger_than_the_papers(
         return [{"errors": folds + (5.0 if case["lam"] > 0.1 else 0.0)} for case in cases]
 
     monkeypatch.setattr(Lab, "map", lambda self, *arguments: outcomes(*arguments))
-    assert k06.choose(lab, k06.select_spsvm, "heart", most) == k06.Choice(lam=0.05, width=1.0, size=size)
+    assert k06.choose(lab, "SpSVM-2", "heart", most) == k06.Choice(lam=0.05, width=1.0, size=size)
 
 
 def test_table_1_shows_the_papers_figures_and_computes_each_cell_once(
