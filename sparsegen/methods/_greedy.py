@@ -32,7 +32,7 @@ from sparsegen.expression import Array
 from sparsegen.kernels import BoundKernel
 from sparsegen.methods._count import asked_or_default
 from sparsegen.methods._expand import expand
-from sparsegen.methods._growth import Growth, Rows
+from sparsegen.methods._growth import Growth, Rows, gram
 from sparsegen.solvers.greedy import Machine, independent
 
 UNREGULARIZED = 1e-5  # lam of the machines without regularisation [K06, 4]
@@ -130,7 +130,7 @@ class GreedyClassifier(SparseClassifier):
         rows = np.array(chosen, dtype=np.intp)
         K, columns = np.empty((0, 0)), np.empty((0, len(X)))
         if chosen:
-            K, columns = kernel.gram(X[rows], X[rows]), kernel.gram(X[rows], X)
+            K, columns = kernel.gram(X[rows], X[rows]), gram(kernel, X[rows], X)
         if Y.shape[1] > 1:  # rows that two machines have chosen may still span each other
             kept = independent(self._machine(Y[:, 0]).lam * K + columns @ columns.T)
             rows, K, columns = rows[kept], K[np.ix_(kept, kept)], columns[kept]

@@ -23,6 +23,7 @@ SHRINK_AFTER = 10  # solutions in a row without a row being active, until it is 
 SHRINK_SHARE = 0.25  # of the rows, before it is worth the copying
 BLOCK_BYTES = 1 << 27
 DIAGONAL_ROWS = 32
+GRAM_BYTES = 1 << 22  # a block whose temporaries stay in the processor's cache
 
 
 class Rows:
@@ -94,10 +95,13 @@ class Growth:
     def block(self, candidates: Indices) -> Candidates:
         """Return the kernel columns of these rows, from the cache where it has them."""
         cached = np.array([j in self._cache for j in candidates.tolist()], dtype=bool)
-        columns = np.empty((len(candidates), len(self.rows)))
-        columns[~cached] = self._gram(candidates[~cached], self.rows)
-        for position in np.flatnonzero(cached):
-            columns[position] = self._cache[int(candidates[position])]
+        if cached.any():
+            columns = np.empty((len(candidates), len(self.rows)))
+            columns[~cached] = self._gram(candidates[~cached], self.rows)
+            for position in np.flatnonzero(cached):
+                columns[position] = self._cache[int(candidates[position])]
+        else:
+            columns = self._gram(candidates, self.rows)
         for j, column in zip(candidates.tolist(), columns, strict=True):
             self._remember(j, column)
         cross = self._gram(candidates, np.array(self.chosen, dtype=np.intp))
@@ -157,7 +161,7 @@ class Growth:
     def _gram(self, left: Indices, right: Indices) -> Array:
         if len(left) == 0 or len(right) == 0:
             return np.empty((len(left), len(right)))
-        return self.kernel.gram(self.X[left], self.X if len(right) == len(self.X) else self.X[right])
+        return gram(self.kernel, self.X[left], self.X if len(right) == len(self.X) else self.X[right])
 
     def _diagonal(self, indices: Indices) -> Array:
         parts = np.array_split(self.X[indices], len(indices) // DIAGONAL_ROWS + 1)
@@ -167,6 +171,17 @@ class Growth:
         step = max(1, BLOCK_BYTES // (8 * len(self.rows)))
         for first in range(0, len(candidates), step):
             yield candidates[first : first + step]
+
+
+def gram(kernel: BoundKernel, few: Array, many: Array) -> Array:
+    """Return ``K(few, many)``, block by block: one as a whole needs several times the memory, all of it new pages."""
+    step = max(1, GRAM_BYTES // (8 * len(few)))
+    if len(many) <= step:
+        return kernel.gram(few, many)
+    columns = np.empty((len(few), len(many)))
+    for first in range(0, len(many), step):
+        columns[:, first : first + step] = kernel.gram(few, many[first : first + step])
+    return columns
 
 
 def gain(machine: Machine, block: Candidates) -> tuple[Array, Array]:

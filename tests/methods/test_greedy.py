@@ -15,6 +15,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from sparsegen import SLMC, progress
 from sparsegen.errors import OptionError
 from sparsegen.estimators import SparseClassifier, sign_matrix
+from sparsegen.kernels import BoundKernel
 from sparsegen.methods import _growth
 from sparsegen.methods._greedy import UNREGULARIZED
 from sparsegen.methods._growth import Growth
@@ -227,6 +228,23 @@ def test_the_cache_changes_the_work_not_the_machine(name: str, four_classes: Row
     assert np.array_equal(none.vectors_, some.vectors_)
     assert np.array_equal(none.vectors_, all_rows.vectors_)
     assert np.allclose(none.dual_coef_, all_rows.dual_coef_, rtol=1e-9)
+
+
+def test_columns_by_blocks_are_the_columns(two_classes: Rows, monkeypatch: pytest.MonkeyPatch) -> None:
+    X, _ = two_classes
+    kernel = KERNELS["rbf"].bind(gamma=0.7)
+    whole = kernel.gram(X[:3], X)
+    widths: list[int] = []
+    real = BoundKernel.gram
+
+    def counted(self: BoundKernel, left: Array, right: Array) -> Array:
+        widths.append(len(right))
+        return real(self, left, right)
+
+    monkeypatch.setattr(BoundKernel, "gram", counted)
+    monkeypatch.setattr(_growth, "GRAM_BYTES", 8 * 3 * 50)
+    np.testing.assert_allclose(_growth.gram(kernel, X[:3], X), whole, rtol=1e-12)
+    assert widths == [50, 50, 20]
 
 
 def test_the_cache_is_bounded_and_spares_kernels(two_classes: Rows) -> None:
