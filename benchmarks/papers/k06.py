@@ -45,17 +45,17 @@ HARD_MARGIN = 1e9  # C of a machine that is to have no bound on its multipliers
 NOTES_1 = f"""\
 SpSVM-2 is `spsvm` with 59 candidates a step. The paper's SVM has the squared hinge loss, so that it is not `svm` here:
 it is solved exactly by LIBSVM, with lam on the diagonal of the Gram matrix, and n_SV counts the rows with a loss. The
-paper does not say how parameters were chosen. Here the errors of {N_FOLDS}-fold cross-validation on the training rows
-of the first {SELECTION_SPLITS} splits are averaged, for lam = 5 · 10^(1, 0, -1, -2, -3, -4) (the SVM: and 15, 1.5,
-0.15), gamma = (0.03, 0.1, 0.3, 1, 3) / (features · variance) and, for SpSVM-2, every number of basis functions up to
-the paper's mean; the lowest is taken for all splits of the set. So the errors are those
-of machines no larger than the paper's."""
+paper does not say how it chose parameters. Here the errors of {N_FOLDS}-fold cross-validation on the training rows of
+the first {SELECTION_SPLITS} splits are averaged, for lam = 5 · 10^(1, 0, -1, -2, -3, -4) (the SVM: and 15, 1.5, 0.15),
+gamma = (0.03, 0.1, 0.3, 1, 3) / (features · variance) and, for SpSVM-2, every number of basis functions up to the
+paper's mean; the lowest is taken for all splits of the set. So the errors are those of machines no larger than the
+paper's."""
 REASONS_1 = {
-    "heart, SpSVM-2": "the repository's first ten splits are harder than the rest: on the 90 others the same machine has "
-    "16.5 %, and the repository's own SVM 17.1 % here and 15.9 % there",
-    "heart, SVM": "the first ten splits are harder than the rest: on the 90 others the same machine has 16.0 %",
-    "waveform, SVM": "n_SV hangs on lam, which the paper does not give: 1.5 instead of 5 has 239 at a test error of 9.70, "
-    "but its cross-validated error is 10.2 instead of 9.4",
+    "heart, SpSVM-2": "the repository's first ten splits are hard ones: on 90 random splits of the same sizes the same "
+    "machine has 16.5 %, and the repository's own SVM 15.9 % instead of 17.1 %",
+    "heart, SVM": "the repository's first ten splits are hard ones: on 90 random splits the same machine has 16.0 %",
+    "waveform, SVM": "n_SV hangs on lam, which the paper does not give: 1.5 instead of 5 has 239 at a test error of "
+    "9.70 %, but a cross-validated error of 10.2 % instead of 9.4 %",
 }
 
 TABLE_1: dict[str, dict[str, tuple[float, float]]] = {
