@@ -65,6 +65,25 @@ def test_a_machine_that_cannot_grow_stays_as_it_is(lab: Lab, monkeypatch: pytest
     assert len(set(errors[70:])) == 1
 
 
+def test_the_methods_share_gamma_and_have_their_own_lam(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+    errors = {
+        ("kmp", 0.5, 0.3): 5.0,  # the lowest of kmp, where spsvm is bad
+        ("spsvm", 0.5, 0.3): 20.0,
+        ("spsvm", 5.0, 0.3): 20.0,
+        ("kmp", 5.0, 1.0): 6.0,
+        ("spsvm", 0.5, 1.0): 7.0,
+    }
+    monkeypatch.setattr(k06_figure1, "LAMBDAS", (5.0, 0.5))
+    monkeypatch.setattr(
+        Lab,
+        "map",
+        lambda self, work, cases, title: [
+            {"error": errors.get((case["method"], case["lam"], case["width"]), 9.0)} for case in cases
+        ],
+    )
+    assert k06_figure1.choose(lab, "german") == (1.0, {"kmp": 5.0, "spsvm": 0.5})
+
+
 def curve(panel: str, name: str, *errors: float) -> Curve:
     return Curve(panel, name, 0.5, 1.0, np.array(errors))
 
