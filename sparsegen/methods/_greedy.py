@@ -89,6 +89,7 @@ class GreedyClassifier(SparseClassifier):
                 growth = Growth(training, kernel, machine, cache_bytes, self._follows_distances)
                 steps += self._grow(growth, budget, deadline, rng, advance)
                 chosen += [j for j in growth.chosen if j not in chosen]
+                del growth, machine  # their cache and columns make room for those of the next
         coef, intercept, facts = self._solve_all(X, Y, kernel, chosen)
         return expand(X, coef, intercept, {"iterations": steps + facts.pop("iterations"), **facts})
 
