@@ -220,7 +220,7 @@ def claims(panels: dict[str, dict[str, Curve]]) -> list[Claim]:
         Claim(
             f"[K06] SpSVM-NR overfits with fewer basis functions than KMP-NR (here on {_names(first)}; the other way "
             f"round on {_names(later)}; neither does on the rest)",
-            not later,
+            bool(first) and not later,
         ),
     ]
 
