@@ -21,7 +21,7 @@ from sparsegen.expression import Array
 from sparsegen.kernels import BoundKernel
 from sparsegen.methods._multiple_kernels import MixtureObjective, base_kernels
 from sparsegen.methods._start import start_vectors
-from sparsegen.methods._stop import WINDOW
+from sparsegen.methods._stop import FLAT, WINDOW
 from sparsegen.methods.slmc import SLMC
 from sparsegen.solvers.newton import Loss
 from sparsegen.solvers.simplex import ValueAndGradient
@@ -126,9 +126,11 @@ class Search:
         self, objective: MixtureObjective, Z: Array, mu: Array, unit: float, done: int, advance: progress.Advance
     ) -> tuple[Array, float, int]:
         """Return the vectors after up to ``WINDOW`` iterations at fixed weights, W there, and how many it took."""
+        active = np.flatnonzero(mu)
+        part = objective.only(active)
 
         def value_and_gradient(theta: Array) -> tuple[float, Array]:
-            value, gradient = objective.in_vectors(unit * theta.reshape(Z.shape), mu)
+            value, gradient = part.in_vectors(unit * theta.reshape(Z.shape), mu[active])
             return value, unit * gradient.ravel()
 
         result = minimize(
@@ -137,7 +139,7 @@ class Search:
             jac=True,
             method="L-BFGS-B",
             callback=lambda intermediate_result: advance(f"objective {float(intermediate_result.fun):.5g}"),
-            options={"maxiter": min(WINDOW, self.max_iter - done), "ftol": 0.0, "gtol": 0.0, "maxcor": WINDOW},
+            options={"maxiter": min(WINDOW, self.max_iter - done), "ftol": 0.0, "gtol": FLAT, "maxcor": WINDOW},
         )
         return unit * result.x.reshape(Z.shape), float(result.fun), int(result.nit)
 

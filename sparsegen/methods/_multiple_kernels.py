@@ -23,7 +23,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from sparsegen.errors import OptionError
 from sparsegen.expression import Array, base_of, evaluate
@@ -93,6 +93,15 @@ class MixtureObjective:
         self.block_rows = block_rows
         self._last: tuple[Array, Solution] | None = None
         self._kept: tuple[Array, StackBlock, list[StackBlock]] | None = None
+
+    def only(self, active: NDArray[np.intp]) -> MixtureObjective:
+        """Return W on some of the kernels, with the inner optimum remembered: the others cost time even unweighted."""
+        kernels = tuple(self.kernels[k] for k in active)
+        part = type(self)(self.X, self.Y, kernels, self.loss, self.block_rows)
+        if self._last is not None:
+            B, solution = self._last
+            part._last = (B[active], solution)
+        return part
 
     def in_vectors(self, Z: Array, mu: Array) -> tuple[float, Array]:
         """Return W and its gradient in Z."""

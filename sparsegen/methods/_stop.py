@@ -9,6 +9,7 @@ from scipy.optimize import OptimizeResult
 from sparsegen import progress
 
 WINDOW = 10
+FLAT = 1e-100  # a smaller gradient is zero once it is squared, and L-BFGS-B would divide by its length
 
 
 class StopBelow:

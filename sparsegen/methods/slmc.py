@@ -42,7 +42,7 @@ from sparsegen.expression import Array
 from sparsegen.kernels import BoundKernel, GramBlock
 from sparsegen.methods._count import count_vectors
 from sparsegen.methods._start import start_projection, start_vectors
-from sparsegen.methods._stop import StopBelow
+from sparsegen.methods._stop import FLAT, StopBelow
 from sparsegen.methods.svm import full_svm
 from sparsegen.registry import METHODS
 from sparsegen.solvers.newton import Loss, Solution, solve
@@ -172,7 +172,7 @@ class SLMC(SparseClassifier):
                 jac=True,
                 method="L-BFGS-B",
                 callback=StopBelow(self.tol, advance),
-                options={"maxiter": self.max_iter, "ftol": 0.0, "gtol": 0.0, "maxcor": 20},
+                options={"maxiter": self.max_iter, "ftol": 0.0, "gtol": FLAT, "maxcor": 20},
             )
         return objective.expansion(*unpack(result.x), iterations=int(result.nit))
 

@@ -348,3 +348,27 @@ def test_coefficients_short_of_the_optimum_are_announced(two_classes: Rows, monk
     monkeypatch.setattr(newton, "MAX_NEWTON", 1)
     with pytest.warns(ConvergenceWarning, match="scale the features or lower C"):
         SMKC1(5, C=100.0, optimize="coefficients", n_kernels=1).fit(*two_classes)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("method", OBJECTIVES)
+def test_kernels_without_weight_can_be_left_out(method: str, loss: str, four_classes: Rows) -> None:
+    X, y = four_classes
+    Z, mu, active = X[:5] + 0.1, np.array([0.0, 0.6, 0.4]), np.array([1, 2])
+    whole = OBJECTIVES[method](X, signs(y), stack(), Loss(loss, 2.0))
+    value, gradient = whole.in_vectors(Z, mu)
+    part = whole.only(active)
+    assert [dict(kernel.params)["gamma"] for kernel in part.kernels] == GAMMAS[1:]
+    found, found_gradient = part.in_vectors(Z, mu[active])
+    assert found == pytest.approx(value, rel=1e-7)
+    assert np.allclose(found_gradient, gradient, rtol=1e-4, atol=1e-5 * np.abs(gradient).max())
+
+
+@pytest.mark.parametrize("kind", [*SPARSE, SLMC])
+def test_vectors_too_far_away_to_feel_the_rows(kind: type[SparseClassifier], two_classes: Rows) -> None:
+    """Their gradient is a number so small that its square is zero."""
+    X, y = two_classes
+    for distance in np.linspace(14.0, 22.0, 17):
+        Z = X.mean(axis=0) + distance * np.array([[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0]])
+        model = kind(init=Z, gamma=1.0, **({} if kind is SLMC else {"n_kernels": 1})).fit(X, y)
+        assert np.isfinite(model.model_.vectors).all()
