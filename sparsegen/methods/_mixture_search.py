@@ -21,11 +21,12 @@ from sparsegen.expression import Array
 from sparsegen.kernels import BoundKernel
 from sparsegen.methods._multiple_kernels import MixtureObjective, base_kernels
 from sparsegen.methods._start import start_vectors
-from sparsegen.methods._stop import FLAT, WINDOW
+from sparsegen.methods._stop import FLAT, StopBelow
 from sparsegen.methods.slmc import SLMC
 from sparsegen.solvers.newton import Loss
 from sparsegen.solvers.simplex import ValueAndGradient
 
+ROUND = 20  # iterations on the vectors between two searches for the weights; in fewer, L-BFGS-B learns too little
 WEIGHT_STEPS = 30  # evaluations of W that one search for the weights may take
 NEGLIGIBLE = 1e-4  # a kernel with less weight than this is left out
 
@@ -92,7 +93,7 @@ class SparseMixture(SparseClassifier):
 class Search:
     """Algorithm 1 of [H09]: weights for fixed vectors, then vectors for fixed weights, until W settles.
 
-    Note: [H09] takes one line search in Z between two searches for mu; here it is a few steps of L-BFGS-B.
+    Note: [H09] takes one line search in Z between two searches for mu; here it is a round of L-BFGS-B.
     """
 
     weights: WeightSearch
@@ -125,7 +126,7 @@ class Search:
     def _move_vectors(
         self, objective: MixtureObjective, Z: Array, mu: Array, unit: float, done: int, advance: progress.Advance
     ) -> tuple[Array, float, int]:
-        """Return the vectors after up to ``WINDOW`` iterations at fixed weights, W there, and how many it took."""
+        """Return the vectors after up to ``ROUND`` iterations at fixed weights, W there, and how many it took."""
         active = np.flatnonzero(mu)
         part = objective.only(active)
 
@@ -138,8 +139,8 @@ class Search:
             Z.ravel() / unit,
             jac=True,
             method="L-BFGS-B",
-            callback=lambda intermediate_result: advance(f"objective {float(intermediate_result.fun):.5g}"),
-            options={"maxiter": min(WINDOW, self.max_iter - done), "ftol": 0.0, "gtol": FLAT, "maxcor": WINDOW},
+            callback=StopBelow(self.tol, advance),
+            options={"maxiter": min(ROUND, self.max_iter - done), "ftol": 0.0, "gtol": FLAT, "maxcor": ROUND},
         )
         return unit * result.x.reshape(Z.shape), float(result.fun), int(result.nit)
 
