@@ -29,7 +29,7 @@ SHARES = (0.02, 0.04)
 GAMMAS = tuple(2.0**power for power in range(-8, 9, 2))  # [H09, V]
 COSTS = tuple(2.0**power for power in range(-8, 9, 3))  # every third of [H09, V]
 FOLDS = 3
-PILOT_ROWS, MOST_PILOTS = 1000, 3  # cross-validation sees the first splits, until they have so many rows
+PILOT_ROWS, MOST_PILOTS = 2000, 5  # cross-validation sees the first splits, until they have so many rows
 BEST_GAMMAS = 3  # of the first split, which the other pilots look at again
 DESCENT: dict[str, Any] = {"tol": 0.01, "max_iter": 100}  # for every method alike
 LEVEL = 0.05  # of the paired t-test
@@ -63,7 +63,9 @@ Vectors: 2 % and 4 % of the support vectors of SK-SVM, rounded up. Base kernels 
 power of two). Both are chosen by {FOLDS}-fold cross-validation, mean error, on the first splits that together have
 {PILOT_ROWS} training rows (one at least, {MOST_PILOTS} at most); after the first, SSKC goes on with its best
 {BEST_GAMMAS} gammas. All machines start at centres of k-means within the classes and have the squared hinge (the paper:
-the hinge; three times as slow here) and the same stopping rule. The paper has 30 splits."""
+the hinge; three times as slow here) and the same stopping rule; SMKC2's weights come from gradient projection, not from
+the linear program. The paper has 30 splits. With three pilot splits at most, tried first, SMKC2 was at least as
+accurate as SSKC on 8 sets at 2 % and on 6 at 4 %."""
 
 
 @dataclass(frozen=True)
@@ -84,7 +86,7 @@ def machine(name: str, n_vectors: int, gammas: Sequence[float], C: float, seed: 
     """Return the machine, not yet trained."""
     kind, _, fixed = name.partition(" ")
     options = {"C": C, "optimize": "coefficients" if fixed else "vectors", "random_state": seed, **DESCENT}
-    if kind == "SMKC2":  # both of its solvers reach the same weights; this one is twice as fast here [H09, IV-B]
+    if kind == "SMKC2":  # the other solver of [H09, IV-B], twice as slow here
         return SMKC2(n_vectors, gammas=gammas, solver="gradient", **options)
     if kind == "SMKC1":
         return SMKC1(n_vectors, gammas=gammas, **options)

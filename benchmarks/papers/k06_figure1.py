@@ -45,8 +45,9 @@ USPS and letter, {TRAINING_ROWS} random training rows of the two classes are use
 machines have the same gamma, and the two R their own lam, with the lowest {N_FOLDS}-fold cross-validated errors of
 {SELECTION_SIZE} basis functions on {SELECTION_ROWS} training rows, among lam = 5 · 10^(0, -1, -2, -3) and gamma =
 (0.1, 0.3, 1, 3) / (features · variance); NR has lam = 10^-5. The table has the test error in percent at
-{", ".join(map(str, SHOWN))} basis functions, the lowest, and from where on it stays {OVERFIT} points above that. At first
-every method had a gamma of its own, and USPS was not among the sets; both were changed after a look at the curves."""
+{", ".join(map(str, SHOWN))} basis functions, the lowest, and from where on it stays {OVERFIT} points above that. At
+first every method had a gamma of its own, and USPS was not among the sets; both were changed after a look at the
+curves."""
 
 CURVES = {"KMP-R": ("kmp", True), "KMP-NR": ("kmp", False), "SpSVM-R": ("spsvm", True), "SpSVM-NR": ("spsvm", False)}
 
