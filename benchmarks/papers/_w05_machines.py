@@ -1,0 +1,131 @@
+"""The machines of [W05, section 7] on one split: errors, numbers of vectors, and cross-validated errors."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks import _ida, _report
+from benchmarks.papers._folds import cross_validated_error
+from benchmarks.papers._lab import Outcome
+from sparsegen.methods.mrsvm import MRSVM
+from sparsegen.methods.rs import RS
+from sparsegen.methods.rsvm import RSVM
+from sparsegen.methods.rvm import RVM
+from sparsegen.methods.slmc import SLMC
+from sparsegen.methods.svm import SVM
+
+USPS = "usps"
+USPS_PARAMETERS = _ida.Parameters(C=10.0, width=128.0)
+SLMC_ITERATIONS = 200
+FIGURE_DIGITS = (3, 8)
+
+
+def parameters(name: str) -> _ida.Parameters:
+    """Return C and width of the reference SVM."""
+    return USPS_PARAMETERS if name == USPS else _ida.PARAMETERS[name]
+
+
+def rows_of(folder: Path | None, name: str, position: int) -> _ida.Split:
+    """Return training and test rows; USPS has one split."""
+    if name != USPS:
+        return _ida.split(folder, name, position)
+    arrays = _report.arrays(folder, USPS)
+    X, X_test = (arrays[f"X_{part}"].astype(np.float64) for part in ("train", "test"))
+    return _ida.Split(X, arrays["y_train"], X_test, arrays["y_test"])
+
+
+def reference(folder: Path | None, name: str, position: int) -> Outcome:
+    """Return the SVM's error and its number of vectors."""
+    split, given = rows_of(folder, name, position), parameters(name)
+    machine = SVM(C=given.C, gamma=given.gamma).fit(split.X, split.y)
+    return {"error": split.error(machine), "vectors": len(machine.vectors_)}
+
+
+def reduced_set(folder: Path | None, name: str, position: int, n_vectors: int, n_init: int) -> Outcome:
+    """Return the errors of RS and of MRS, which solves for other coefficients of the same vectors [W05, eq. 33]."""
+    split, given = rows_of(folder, name, position), parameters(name)
+    rs = RS(n_vectors, C=given.C, gamma=given.gamma, n_init=n_init, random_state=position).fit(split.X, split.y)
+    mrs = SLMC(init=rs.vectors_, optimize="coefficients", loss="hinge", C=given.C, gamma=given.gamma)
+    errors = {"rs": split.error(rs), "mrs": split.error(mrs.fit(split.X, split.y))}
+    return {**errors, "vectors": len(rs.vectors_)}
+
+
+def slmc(folder: Path | None, name: str, position: int, n_vectors: int, n_init: int) -> Outcome:
+    """Return the error of SLMC as published: hinge loss, random rows to start from."""
+    split, given = rows_of(folder, name, position), parameters(name)
+    machine = SLMC(
+        n_vectors,
+        C=given.C,
+        gamma=given.gamma,
+        loss="hinge",
+        init="random",
+        n_init=n_init,
+        max_iter=SLMC_ITERATIONS,
+        random_state=position,
+    ).fit(split.X, split.y)
+    return {"error": split.error(machine), "vectors": len(machine.vectors_)}
+
+
+def random_rows_cv(
+    folder: Path | None, name: str, position: int, n_vectors: int, C: float, gamma: float, n_rows: int | None
+) -> Outcome:
+    """Return the cross-validated error of RSVM on training rows, all or the first."""
+    split = rows_of(folder, name, position)
+    machine = RSVM(n_vectors, C=C, gamma=gamma, random_state=position)
+    return {"error": cross_validated_error(machine, split.X[:n_rows], split.y[:n_rows])}
+
+
+def random_rows(
+    folder: Path | None, name: str, position: int, n_vectors: int, C: float, gamma: float, draws: int
+) -> Outcome:
+    """Return the errors of RSVM and MRSVM on the same random rows, averaged over draws."""
+    split = rows_of(folder, name, position)
+    errors = [
+        [
+            split.error(method(n_vectors, C=C, gamma=gamma, random_state=draw).fit(split.X, split.y))
+            for method in (RSVM, MRSVM)
+        ]
+        for draw in range(draws)
+    ]
+    rsvm, mrsvm = np.mean(errors, axis=0)
+    return {"rsvm": float(rsvm), "mrsvm": float(mrsvm), "vectors": n_vectors}
+
+
+def rvm_cv(
+    folder: Path | None, name: str, position: int, gamma: float, n_candidates: int, n_rows: int | None
+) -> Outcome:
+    """Return the cross-validated error of the RVM on training rows, all or the first."""
+    split = rows_of(folder, name, position)
+    machine = RVM(gamma=gamma, n_init=1, n_candidates=n_candidates, random_state=0)
+    return {"error": cross_validated_error(machine, split.X[:n_rows], split.y[:n_rows])}
+
+
+def rvm(folder: Path | None, name: str, position: int, gamma: float, n_init: int, n_candidates: int) -> Outcome:
+    """Return the error of the RVM and its number of vectors."""
+    split = rows_of(folder, name, position)
+    machine = RVM(gamma=gamma, n_init=n_init, n_candidates=n_candidates, random_state=position).fit(split.X, split.y)
+    return {"error": split.error(machine), "vectors": len(machine.vectors_)}
+
+
+def three_or_eight(folder: Path | None, method: str, n_vectors: int, n_init: int) -> Outcome:
+    """Return the test error of '3' against '8', and the vectors of SLMC as rows of pixels."""
+    whole = rows_of(folder, USPS, 0)
+    train, test = np.isin(whole.y, FIGURE_DIGITS), np.isin(whole.y_test, FIGURE_DIGITS)
+    split = _ida.Split(whole.X[train], whole.y[train], whole.X_test[test], whole.y_test[test])
+    kernel = {"C": USPS_PARAMETERS.C, "gamma": USPS_PARAMETERS.gamma}
+    if method == "svm":
+        svm = SVM(**kernel).fit(split.X, split.y)
+        return {"error": split.error(svm), "vectors": len(svm.vectors_)}
+    machine = SLMC(
+        n_vectors,
+        **kernel,
+        loss="hinge",
+        init="random",
+        n_init=n_init,
+        max_iter=SLMC_ITERATIONS,
+        random_state=0,
+    ).fit(split.X, split.y)
+    pixels = np.round(machine.vectors_, 3).tolist()
+    return {"error": split.error(machine), "vectors": len(machine.vectors_), "pixels": pixels}
