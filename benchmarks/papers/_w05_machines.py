@@ -18,7 +18,7 @@ from sparsegen.methods.svm import SVM
 
 USPS = "usps"
 USPS_PARAMETERS = _ida.Parameters(C=10.0, width=128.0)
-SLMC_ITERATIONS = 200
+SLMC_STOP = {"max_iter": 200, "tol": 0.01}  # as in benchmarks/ida.py
 FIGURE_DIGITS = (3, 8)
 
 
@@ -62,19 +62,27 @@ def slmc(folder: Path | None, name: str, position: int, n_vectors: int, n_init: 
         loss="hinge",
         init="random",
         n_init=n_init,
-        max_iter=SLMC_ITERATIONS,
-        random_state=position,
+        **SLMC_STOP,
+        random_state=0,
     ).fit(split.X, split.y)
     return {"error": split.error(machine), "vectors": len(machine.vectors_)}
 
 
 def random_rows_cv(
-    folder: Path | None, name: str, position: int, n_vectors: int, C: float, gamma: float, n_rows: int | None
+    folder: Path | None,
+    name: str,
+    position: int,
+    n_vectors: int,
+    C: float,
+    gamma: float,
+    n_rows: int | None,
+    draws: int,
 ) -> Outcome:
-    """Return the cross-validated error of RSVM on training rows, all or the first."""
+    """Return the cross-validated error of RSVM on training rows, all or the first, averaged over draws."""
     split = rows_of(folder, name, position)
-    machine = RSVM(n_vectors, C=C, gamma=gamma, random_state=position)
-    return {"error": cross_validated_error(machine, split.X[:n_rows], split.y[:n_rows])}
+    machines = [RSVM(n_vectors, C=C, gamma=gamma, random_state=draw) for draw in range(draws)]
+    errors = [cross_validated_error(machine, split.X[:n_rows], split.y[:n_rows]) for machine in machines]
+    return {"error": float(np.mean(errors))}
 
 
 def random_rows(
@@ -124,7 +132,7 @@ def three_or_eight(folder: Path | None, method: str, n_vectors: int, n_init: int
         loss="hinge",
         init="random",
         n_init=n_init,
-        max_iter=SLMC_ITERATIONS,
+        **SLMC_STOP,
         random_state=0,
     ).fit(split.X, split.y)
     pixels = np.round(machine.vectors_, 3).tolist()
