@@ -72,7 +72,9 @@ class, the size of the paper's sets, and all rows), of scikit-learn's digits, an
 not say how C was chosen: here it is the one of {", ".join(f"{C:g}" for C in C_GRID)} that has the lowest 5-fold error
 of the L1 machine within the training part (the smallest of equals), the same for both machines. Support vectors are the
 training rows with positive slack (over {POSITIVE:g}) by eq. 21, for both machines; "on or inside" counts those on the
-margin as well. Angle and distance between the two weight vectors: eq. 29 and 30."""
+margin as well. Angle and distance between the two weight vectors: eq. 29 and 30. Where L1 chooses a very small C (toy,
+0.001) L0.5 answers with one class only, and that is its objective's own optimum: with w near 0, a bias of 1 costs
+C n/2 sqrt(2), no bias C n."""
 
 
 def toy_points() -> tuple[Array, Array]:
