@@ -67,9 +67,10 @@ def test_table_has_every_cell_beside_the_papers_and_a_second_run_computes_nothin
     assert len(section.claims) == 4
     monkeypatch.setattr(machines, "rows_of", lambda *_: pytest.fail("computed again"))
     assert w05.table1(lab, folder).body == section.body
+    assert_numbers_of_vectors_are_shares_of_the_support_vectors(lab)
 
 
-def test_number_of_vectors_is_a_share_of_the_split_s_own_support_vectors(lab: Lab) -> None:
+def assert_numbers_of_vectors_are_shares_of_the_support_vectors(lab: Lab) -> None:
     results = w05._results(lab, "waveform")
     support = [outcome["vectors"] for outcome in results.rows["svm"]]
     for mark, ratio in (("5%", 0.05), ("10%", 0.1)):
