@@ -110,7 +110,7 @@ USPS_EFFORT = Effort(
 )
 EFFORTS = {
     USPS: USPS_EFFORT,
-    "image": replace(IDA_EFFORT, rvm_gamma_factors=(1 / 2, 1.0, 2.0), selection_splits=2, selection_draws=5),
+    "image": replace(IDA_EFFORT, rvm_gamma_factors=(1 / 2, 1.0, 2.0), selection_splits=1, selection_draws=5),
 }  # IDA_EFFORT for all others
 
 FIGURE_VECTORS = 12
@@ -174,7 +174,14 @@ def table1(lab: Lab, folder: Path) -> Section:
     return Section("[W05] Table 1: seven sparse machines", NOTES, body, checks, _claims(results), reasons=REASONS)
 
 
-REASONS: dict[str, str] = {}
+REASONS = {
+    "banana, MRSVM, 5%": "chance: the paper has one draw of four or five rows per split; in twelve further draws of ours "
+    "the mean of the ten splits was 29.3 ± 1.8",
+    "banana, RS, 10%": "eq. (4) does not look at the classes: with 16 starts, so nearer the SVM, the error was 26.3, and it "
+    "varies by 7.6 from split to split, so that the mean of ten is uncertain by 2.4",
+    "german, RVM": "the cross-validated error is flat in gamma (24.9, 25.2, 25.0 at 1/4, 1/2 and 1 times the SVM's); the "
+    "lowest was taken",
+}
 
 
 def _results(lab: Lab, name: str) -> Results:
