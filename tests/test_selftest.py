@@ -71,7 +71,7 @@ def test_on_every_emulated_device(device):
         damaged = corrupted(export.files[f"{name}.c"].decode(), "coef", "77.0f").encode()
         for tried, passes in ((export, True), (replace(export, files={**export.files, f"{name}.c": damaged}), False)):
             image = build_image(tried, device.compiler_flags, (f"{name}_selftest",))
-            machine = Machine(device.core, image, export.n_features, export.n_outputs)
+            machine = Machine(device.core, image, 4 * export.n_features, export.n_outputs)
             assert (machine.predict(f"{name}_selftest") == 0) is passes
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,8 +20,8 @@ MEASURED_ROWS = 64
 class Outputs:
     """What a device computed for each row."""
 
-    scores: NDArray[np.float32]
-    """(n, n_outputs)"""
+    scores: NDArray[Any]
+    """(n, n_outputs), float32, or int32 of an integer export"""
     labels: NDArray[np.int32]
     """(n,) class indices"""
 
@@ -52,11 +53,11 @@ class Device(ABC):
         """Return what to install, as a sentence, or ``None`` where the device can run here."""
 
     @abstractmethod
-    def run(self, export: Export, X: NDArray[np.float32]) -> Outputs:
+    def run(self, export: Export, X: NDArray[Any]) -> Outputs:
         """Build ``export``, run every row of ``X`` and return what came out."""
 
     @abstractmethod
-    def measure(self, export: Export, X: NDArray[np.float32]) -> Measurement:
+    def measure(self, export: Export, X: NDArray[Any]) -> Measurement:
         """Build ``export`` and return the cost of a prediction over the rows of ``X``."""
 
     def require(self) -> None:
@@ -65,15 +66,15 @@ class Device(ABC):
         if reason is not None:
             raise ToolError(f"device {self.name} cannot run here: {reason}")
 
-    def accept(self, export: Export, X: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Return the rows as contiguous float32 once the device, the export and the rows are known to fit together."""
+    def accept(self, export: Export, X: NDArray[Any]) -> NDArray[Any]:
+        """Return the rows as the export reads them once the device, the export and the rows fit together."""
         if export.runs_as != self.runs:
             raise OptionError(
                 f"device {self.name} runs {self.runs} exports, but target {export.target} makes {export.runs_as}; "
                 f"choose a device that runs {export.runs_as}"
             )
         self.require()
-        rows = np.ascontiguousarray(X, dtype=np.float32)
+        rows = np.ascontiguousarray(X, dtype=export.input_dtype)
         if rows.ndim != 2 or rows.shape[1] != export.n_features or len(rows) == 0:
             raise DataError(
                 f"{export.name} takes rows of {export.n_features} features, got an array of shape {rows.shape}; "
@@ -82,7 +83,7 @@ class Device(ABC):
         return rows
 
 
-def thin(rows: NDArray[np.float32], most: int = MEASURED_ROWS) -> NDArray[np.float32]:
+def thin(rows: NDArray[Any], most: int = MEASURED_ROWS) -> NDArray[Any]:
     """Return at most ``most`` of the rows, evenly spaced and the same ones every time."""
     if len(rows) <= most:
         return rows

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -37,12 +39,13 @@ class EmulatedDevice(Device):
             return None
         return f"{', '.join(packages)} not found; install the emulators with: {DEVICES_EXTRA}"
 
-    def run(self, export: Export, X: NDArray[np.float32]) -> Outputs:
+    def run(self, export: Export, X: NDArray[Any]) -> Outputs:
         """Return the scores and class indices the emulated processor computes for every row."""
         rows = self.accept(export, X)
         scores, predict = f"{export.name}_scores", f"{export.name}_predict"
         machine = self._boot(export, build_image(export, self.compiler_flags, (predict, scores)))
-        out = Outputs(np.empty((len(rows), export.n_outputs), dtype=np.float32), np.empty(len(rows), dtype=np.int32))
+        scores_of_rows = np.empty((len(rows), export.n_outputs), dtype=export.score_dtype)
+        out = Outputs(scores_of_rows, np.empty(len(rows), dtype=np.int32))
         with progress.task(f"emulating {self.name}", len(rows)) as advance:
             for i, row in enumerate(rows):
                 machine.write_row(row)
@@ -51,7 +54,7 @@ class EmulatedDevice(Device):
                 advance("")
         return out
 
-    def measure(self, export: Export, X: NDArray[np.float32]) -> Measurement:
+    def measure(self, export: Export, X: NDArray[Any]) -> Measurement:
         """Return flash, RAM and mean instructions of a prediction over (at most 64 of) the rows."""
         rows = thin(self.accept(export, X))
         predict = f"{export.name}_predict"
@@ -70,4 +73,5 @@ class EmulatedDevice(Device):
         )
 
     def _boot(self, export: Export, image: Image) -> Machine:
-        return Machine(self.core, image, export.n_features, export.n_outputs)
+        row_bytes = export.n_features * export.input_dtype.itemsize
+        return Machine(self.core, image, row_bytes, export.n_outputs, export.score_dtype)

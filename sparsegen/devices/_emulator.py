@@ -22,6 +22,7 @@ EXIT = 0x1F00_0000
 REGION = 0x1000_0000
 PAGE = 0x1000
 PAINT = 0xA5
+FLOAT = np.dtype(np.float32)
 CALL_SECONDS = 120.0
 """The longest one call may take before it counts as runaway."""
 
@@ -70,13 +71,21 @@ class Machine:
     """
 
     def __init__(
-        self, core: Core, image: Image, n_features: int, n_outputs: int, *, seconds: float = CALL_SECONDS
+        self,
+        core: Core,
+        image: Image,
+        row_bytes: int,
+        n_outputs: int,
+        score_dtype: np.dtype[Any] = FLOAT,
+        *,
+        seconds: float = CALL_SECONDS,
     ) -> None:
         self._core = core
         self._registers = core.registers()
         self._image = image
         self._seconds = seconds
         self._n_outputs = n_outputs
+        self._score_dtype = score_dtype.newbyteorder("<")
         self._uc = core.start()
         self._block_lengths: dict[tuple[int, int], int] = {}
         self.instructions = 0
@@ -85,7 +94,7 @@ class Machine:
             self._load([part for part in image.segments if base <= part.address < base + REGION], base, rights)
         self._uc.mem_map(EXIT, PAGE, read | execute)
         self._uc.mem_map(STACK, STACK_BYTES, read | write)
-        self._row = self._map_to_the_end(INPUT, 4 * n_features, read)
+        self._row = self._map_to_the_end(INPUT, row_bytes, read)
         self._scores = self._map_to_the_end(OUTPUT, 4 * n_outputs, read | write)
 
     def _load(self, segments: Sequence[Segment], base: int, rights: int) -> None:
@@ -98,14 +107,14 @@ class Machine:
         self._uc.mem_map(base, pages(size), rights)
         return base + pages(size) - size
 
-    def write_row(self, row: NDArray[np.float32]) -> None:
+    def write_row(self, row: NDArray[Any]) -> None:
         """Put one row where the next call reads it."""
         self._uc.mem_write(self._row, row.tobytes())
 
-    def scores(self, function: str) -> NDArray[np.float32]:
+    def scores(self, function: str) -> NDArray[Any]:
         """Return what ``function(row, scores)`` writes."""
         self._call(function, (self._row, self._scores))
-        return np.frombuffer(bytes(self._uc.mem_read(self._scores, 4 * self._n_outputs)), dtype="<f4")
+        return np.frombuffer(bytes(self._uc.mem_read(self._scores, 4 * self._n_outputs)), dtype=self._score_dtype)
 
     def predict(self, function: str) -> int:
         """Return the result of ``function(row)``."""

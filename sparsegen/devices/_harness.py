@@ -1,14 +1,14 @@
 """The C program that runs a model on the host: rows from a file, results to a file, or a latency on standard output.
 
-It sees the model through ``-D`` definitions (MODEL_HEADER, MODEL_SCORES, MODEL_PREDICT, N_FEATURES, N_OUTPUTS), so it
-is fixed text, and it is C99 and C++ at once, so it can be compiled as whatever the model is compiled as.
+It sees the model through ``-D`` definitions (MODEL_HEADER, MODEL_SCORES, MODEL_PREDICT, INPUT, SCORE, N_FEATURES,
+N_OUTPUTS), so it is fixed text, and it is C99 and C++ at once, so it is compiled as the model is.
 """
 
 from __future__ import annotations
 
 from pathlib import PurePosixPath
 
-from sparsegen.targets import Export
+from sparsegen.targets import C_TYPES, Export
 
 # Rows and scores live in allocations of exactly their size: a sanitizer sees any access beyond them.
 SOURCE = r"""
@@ -37,18 +37,18 @@ static FILE *open_file(const char *path, const char *mode)
     return file;
 }
 
-/* For every row: N_OUTPUTS float32 scores, then the int32 label. */
+/* For every row: N_OUTPUTS scores, then the int32 label. */
 static int run(const char *rows_path, const char *out_path)
 {
-    float *row = (float *)allocate(N_FEATURES * sizeof(float));
-    float *scores = (float *)allocate(N_OUTPUTS * sizeof(float));
+    INPUT *row = (INPUT *)allocate(N_FEATURES * sizeof(INPUT));
+    SCORE *scores = (SCORE *)allocate(N_OUTPUTS * sizeof(SCORE));
     FILE *rows = open_file(rows_path, "rb");
     FILE *out = open_file(out_path, "wb");
-    while (fread(row, sizeof(float), N_FEATURES, rows) == N_FEATURES) {
+    while (fread(row, sizeof(INPUT), N_FEATURES, rows) == N_FEATURES) {
         int32_t label;
         MODEL_SCORES(row, scores);
         label = (int32_t)MODEL_PREDICT(row);
-        fwrite(scores, sizeof(float), N_OUTPUTS, out);
+        fwrite(scores, sizeof(SCORE), N_OUTPUTS, out);
         fwrite(&label, sizeof(label), 1, out);
     }
     fclose(rows);
@@ -64,7 +64,7 @@ static double now_us(void)
     return (double)t.tv_sec * 1e6 + (double)t.tv_nsec * 1e-3;
 }
 
-static double batch_us(const float *rows, long n, long *next, long calls)
+static double batch_us(const INPUT *rows, long n, long *next, long calls)
 {
     double start = now_us();
     long i;
@@ -78,10 +78,10 @@ static double batch_us(const float *rows, long n, long *next, long calls)
 /* Microseconds per prediction, one line per batch; batches grow until the clock can resolve them. */
 static int measure(const char *rows_path, long n, long repeats, double shortest_us)
 {
-    float *rows = (float *)allocate((size_t)n * N_FEATURES * sizeof(float));
+    INPUT *rows = (INPUT *)allocate((size_t)n * N_FEATURES * sizeof(INPUT));
     FILE *file = open_file(rows_path, "rb");
     long calls = 1, next = 0, i;
-    if (fread(rows, sizeof(float) * N_FEATURES, (size_t)n, file) != (size_t)n) { return 3; }
+    if (fread(rows, sizeof(INPUT) * N_FEATURES, (size_t)n, file) != (size_t)n) { return 3; }
     fclose(file);
     while (batch_us(rows, n, &next, calls) < shortest_us && calls < 1L << 24) { calls *= 2; }
     for (i = 0; i < repeats; i++) { printf("%.9g\n", batch_us(rows, n, &next, calls) / (double)calls); }
@@ -106,6 +106,8 @@ def definitions(export: Export) -> list[str]:
         f'-DMODEL_HEADER="{header}"',
         f"-DMODEL_SCORES={export.name}_scores",
         f"-DMODEL_PREDICT={export.name}_predict",
+        f"-DINPUT={C_TYPES[export.input_dtype.name]}",
+        f"-DSCORE={C_TYPES[export.score_dtype.name]}",
         f"-DN_FEATURES={export.n_features}",
         f"-DN_OUTPUTS={export.n_outputs}",
     ]

@@ -8,6 +8,7 @@ import statistics
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,7 +59,7 @@ class Host(Device):
             return f"no C compiler found; install cc, gcc or clang, or zig's with: {DEVICES_EXTRA}"
         return None
 
-    def run(self, export: Export, X: NDArray[np.float32]) -> Outputs:
+    def run(self, export: Export, X: NDArray[Any]) -> Outputs:
         """Return the scores and class indices this computer's build gives for every row."""
         rows = self.accept(export, X)
         with tempfile.TemporaryDirectory(prefix="sparsegen-") as name:
@@ -66,13 +67,13 @@ class Host(Device):
             program = self._build(export, folder)
             results = folder / "results.bin"
             _execute([str(program), str(_store(rows, folder)), str(results)], folder, export.name)
-            record = np.dtype([("scores", np.float32, (export.n_outputs,)), ("label", np.int32)])
+            record = np.dtype([("scores", export.score_dtype, (export.n_outputs,)), ("label", np.int32)])
             out = np.frombuffer(results.read_bytes(), dtype=record)
         if len(out) != len(rows):
             raise ToolError(f"{export.name} gave {len(out)} results for {len(rows)} rows; check the disk is not full")
         return Outputs(np.ascontiguousarray(out["scores"]), np.ascontiguousarray(out["label"]))
 
-    def measure(self, export: Export, X: NDArray[np.float32]) -> Measurement:
+    def measure(self, export: Export, X: NDArray[Any]) -> Measurement:
         """Return flash, median latency and, where valgrind is installed, mean instructions of a prediction."""
         rows = self.accept(export, X)
         with tempfile.TemporaryDirectory(prefix="sparsegen-") as name:
@@ -119,7 +120,7 @@ class Host(Device):
         return read_image(elf).flash if elf.startswith(b"\x7fELF") else None
 
 
-def _store(rows: NDArray[np.float32], folder: Path) -> Path:
+def _store(rows: NDArray[Any], folder: Path) -> Path:
     path = folder / "rows.bin"
     path.write_bytes(rows.tobytes())
     return path
@@ -133,13 +134,13 @@ def _execute(command: Sequence[str], folder: Path, name: str) -> str:
     return finished.stdout.decode()
 
 
-def _time(program: Path, rows: NDArray[np.float32], folder: Path, name: str) -> float:
+def _time(program: Path, rows: NDArray[Any], folder: Path, name: str) -> float:
     stored = str(_store(rows, folder))
     printed = _execute([str(program), stored, str(len(rows)), str(TIMED_BATCHES)], folder, name)
     return statistics.median(float(line) for line in printed.split())
 
 
-def _count(program: Path, rows: NDArray[np.float32], folder: Path, function: str) -> float | None:
+def _count(program: Path, rows: NDArray[Any], folder: Path, function: str) -> float | None:
     """Return callgrind's mean count of instructions in ``function``, or ``None`` where valgrind cannot tell."""
     valgrind = shutil.which("valgrind")
     if valgrind is None:

@@ -34,7 +34,7 @@ class OnnxRuntime(Device):
             return None
         return "no ONNX evaluator found; install one with: pip install onnxruntime"
 
-    def run(self, export: Export, X: NDArray[np.float32]) -> Outputs:
+    def run(self, export: Export, X: NDArray[Any]) -> Outputs:
         """Return the scores, and the class indices of the labels, that the graph gives for every row."""
         rows = self.accept(export, X)
         graph = _graph(export)
@@ -48,7 +48,7 @@ class OnnxRuntime(Device):
         indices = np.array([index[label] for label in labels.tolist()], dtype=np.int32)
         return Outputs(np.asarray(scores, dtype=np.float32).reshape(len(rows), export.n_outputs), indices)
 
-    def measure(self, export: Export, X: NDArray[np.float32]) -> Measurement:
+    def measure(self, export: Export, X: NDArray[Any]) -> Measurement:
         """Return the file's size and ONNX Runtime's median latency of one row; the reference evaluator is not timed."""
         rows = thin(self.accept(export, X))
         graph = _graph(export)

@@ -5,10 +5,32 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 if TYPE_CHECKING:
+    from sparsegen.lowering.integer_program import IntegerProgram
     from sparsegen.model import SparseModel
+
+C_TYPES = {"float32": "float", "int32": "int32_t", "int16": "int16_t", "uint16": "uint16_t", "uint8": "uint8_t"}
+
+
+@dataclass(frozen=True)
+class Format:
+    """How an export holds its numbers, what it reads and how its loops are written."""
+
+    dtype: str = "f32"
+    """``f32``, ``q15`` or ``q7``."""
+    input: str = "f32"
+    """``f32``, ``raw-int16``, ``raw-uint8``, or ``grid``: features already on the model's own integer grid."""
+    loops: str = "portable"
+    """Inner loops: ``portable`` or those of a processor, such as ``dsp`` or ``avr``."""
+    early_exit: bool = False
+    """Whether a prediction may stop once the remaining terms cannot change it."""
+
+
+FLOAT32 = Format()
 
 
 @dataclass(frozen=True)
@@ -29,6 +51,19 @@ class Export:
     """Bytes of constants that a prediction reads."""
     usage: str
     """The command that compiles or loads the export, shown to the user."""
+    format: Format = FLOAT32
+    integer: IntegerProgram | None = None
+    """What an integer export computes, to the bit; ``None`` for float32."""
+
+    @property
+    def input_dtype(self) -> np.dtype[Any]:
+        """The type of one feature as the export reads it."""
+        return np.dtype(np.float32) if self.integer is None else self.integer.input_dtype
+
+    @property
+    def score_dtype(self) -> np.dtype[Any]:
+        """The type of one score as the export writes it."""
+        return np.dtype(np.float32 if self.integer is None else np.int32)
 
 
 class Target(ABC):
@@ -38,5 +73,5 @@ class Target(ABC):
     description: str
 
     @abstractmethod
-    def export(self, model: SparseModel, name: str) -> Export:
+    def export(self, model: SparseModel, name: str, numbers: Format = FLOAT32) -> Export:
         """Return the files for ``model`` with every symbol prefixed by ``name``."""

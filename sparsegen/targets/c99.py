@@ -16,7 +16,7 @@ from sparsegen.lowering.program import Program
 from sparsegen.model import SparseModel
 from sparsegen.registry import TARGETS
 from sparsegen.selftest import Selftest, make_selftest
-from sparsegen.targets import Export, Target
+from sparsegen.targets import FLOAT32, Export, Format, Target
 from sparsegen.targets._c_loops import Body, is_constant
 from sparsegen.targets._card import card_lines
 from sparsegen.targets._render import c_real, check_name, render
@@ -56,7 +56,7 @@ class C99(Target):
     name = "c"
     description = "C99 source and header, float32, no libc, no libm, no heap; also compiles as C++"
 
-    def export(self, model: SparseModel, name: str) -> Export:
+    def export(self, model: SparseModel, name: str, numbers: Format = FLOAT32) -> Export:
         """Return ``<name>.c``, ``<name>.h`` and ``example_main.c``."""
         check_name(name)
         program = lower(model, base_two=True)

@@ -11,12 +11,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sparsegen.errors import OptionError
 from sparsegen.expression import Add, Const, Core, Exp, Expr, Mul, Pow
 from sparsegen.lowering import lower
 from sparsegen.lowering.program import Part, Program, float32
 from sparsegen.model import SparseModel
 from sparsegen.registry import TARGETS
-from sparsegen.targets import Export, Target
+from sparsegen.targets import FLOAT32, Export, Format, Target
 from sparsegen.targets._card import card_lines
 from sparsegen.targets._render import check_name
 
@@ -30,11 +31,13 @@ class Onnx(Target):
     name = "onnx"
     description = "ONNX graph of plain operators, int64 or string labels, free batch dimension"
 
-    def export(self, model: SparseModel, name: str) -> Export:
+    def export(self, model: SparseModel, name: str, numbers: Format = FLOAT32) -> Export:
         """Return ``<name>.onnx``."""
         import onnx
 
         check_name(name)
+        if numbers != FLOAT32:
+            raise OptionError("target onnx holds float32 only; export integers with --target c")
         program = lower(model)
         graph = _Graph(program)
         graph.build()

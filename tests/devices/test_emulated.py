@@ -26,7 +26,7 @@ def device(request):
 
 def boot(device, export, **options):
     image = build_image(export, device.compiler_flags, ("m_predict",))
-    return Machine(device.core, image, export.n_features, export.n_outputs, **options)
+    return Machine(device.core, image, 4 * export.n_features, export.n_outputs, **options)
 
 
 def conditional_body(device, uc, address, size):
