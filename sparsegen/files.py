@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Mapping
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from sparsegen.errors import OptionError
 
@@ -16,15 +16,17 @@ def write_atomic(path: Path, content: bytes) -> None:
 
 
 def write_all(folder: Path, files: Mapping[str, bytes]) -> None:
-    """Write files into ``folder``, made if missing: all are complete on disk before the first takes its name."""
+    """Write files into ``folder`` and its subfolders, made if missing: all are complete on disk before one is named."""
     pending: list[tuple[str, Path]] = []
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for name, content in files.items():
-            if (folder / name).is_dir():
-                raise OptionError(f"cannot write {folder / name}: it is a folder; choose another name")
-            handle, temporary = tempfile.mkstemp(prefix=f".{name}.", dir=folder)
-            pending.append((temporary, folder / name))
+            path = inside(folder, name)
+            if path.is_dir():
+                raise OptionError(f"cannot write {path}: it is a folder; choose another name")
+            path.parent.mkdir(parents=True, exist_ok=True)
+            handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+            pending.append((temporary, path))
             with os.fdopen(handle, "wb") as file:
                 file.write(content)
                 file.flush()
@@ -39,6 +41,19 @@ def write_all(folder: Path, files: Mapping[str, bytes]) -> None:
     finally:
         for temporary, _ in pending:
             Path(temporary).unlink(missing_ok=True)
+
+
+def inside(folder: Path, name: str) -> Path:
+    """Return ``folder / name`` for a relative name with forward slashes; one that lies outside is refused.
+
+    What lies in a subfolder that is a link to somewhere else lies outside too.
+    """
+    parts = PurePosixPath(name).parts
+    path = folder / name
+    plain = parts and parts[0] != "/" and ".." not in parts and "\0" not in name
+    if not plain or not path.parent.resolve().is_relative_to(folder.resolve()):
+        raise OptionError(f"the file {name!r} lies outside its folder, {folder}; choose a name that stays inside it")
+    return path
 
 
 def _umask() -> int:

@@ -101,7 +101,7 @@ int main(int argc, char **argv)
 def definitions(export: Export) -> list[str]:
     """Return the compiler flags that tell the program which model it runs."""
     names = (f"{export.name}.h", f"{export.name}.hpp")
-    header = next((path for path in export.files if PurePosixPath(path).name in names), names[0])
+    header = next((path for name in names for path in export.files if PurePosixPath(path).name == name), names[0])
     return [
         f'-DMODEL_HEADER="{header}"',
         f"-DMODEL_SCORES={export.name}_scores",

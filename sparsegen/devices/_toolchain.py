@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from sparsegen.errors import OptionError, ToolError
+from sparsegen.files import inside
 from sparsegen.targets import Export
 
 HOST_COMPILERS = ("cc", "gcc", "clang")
@@ -63,9 +64,7 @@ def write_files(export: Export, folder: Path) -> list[str]:
     if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", export.name):
         raise OptionError(f"{export.name!r} cannot prefix C symbols; use letters, digits and underscores")
     for name, content in export.files.items():
-        path = folder / name
-        if not path.resolve().is_relative_to(folder.resolve()):
-            raise OptionError(f"the export names the file {name!r}, which lies outside its folder")
+        path = inside(folder, name)
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content)
     return [str(folder / name) for name in export.sources]

@@ -1,0 +1,71 @@
+"""MicroPython: a native module, built into ``<name>.mpy`` by MicroPython's own dynruntime.mk, imported by its name."""
+
+from __future__ import annotations
+
+import keyword
+
+import numpy as np
+
+from sparsegen.errors import OptionError
+from sparsegen.registry import TARGETS
+from sparsegen.targets import Export
+from sparsegen.targets._wrap import Core, Wrapper
+
+TYPECODES = {"float32": ["'f'"], "int16": ["'h'"], "uint16": ["'H'"], "uint8": ["'B'", "BYTEARRAY_TYPECODE"]}
+"""Typecodes of arrays whose memory the model reads as it is."""
+
+# A module that the firmware has built in, or that its libraries bring, would be imported instead of the model.
+MODULES = frozenset(
+    "aioble argparse array asyncio base64 binascii bluetooth btree builtins cmath collections copy cryptolib datetime "
+    "deflate dht ds18x20 errno esp esp32 framebuf functools gc gzip hashlib heapq inspect io itertools json logging "
+    "lwip machine main boot marshal math micropython mip neopixel network ntptime onewire openamp operator os pathlib "
+    "pickle platform pprint pyb random re requests rp2 select shutil socket ssd1306 ssl stat stm string struct sys "
+    "tarfile threading time tls types uctypes unittest urequests usb vfs weakref webrepl websocket zephyr zlib".split()
+)
+
+
+class MicroPython(Wrapper):
+    """Sources of a native module with ``predict``, ``scores``, ``label`` and ``selftest``."""
+
+    name = "micropython"
+    description = "MicroPython native module: C sources and a Makefile that makes NAME.mpy"
+
+    def usage(self, name: str) -> str:
+        """Return the command that builds the module for a Cortex-M4F."""
+        if name in MODULES or name.removeprefix("u") in MODULES:  # ujson is an older name of json, and so on
+            raise OptionError(f"name {name!r} is a module that MicroPython already has; choose another")
+        if keyword.iskeyword(name):
+            raise OptionError(f"name {name!r} is a word of Python, which cannot import it; choose another")
+        return "make ARCH=armv7emsp MPY_DIR=path/of/micropython"
+
+    def files(self, core: Core) -> dict[str, bytes]:
+        """Return the sources and the Makefile."""
+        module = core.render(
+            "micropython/module.c.j2",
+            typecodes=TYPECODES[core.export.input_dtype.name],
+            feature=_feature(core.export),
+            new_score="mp_obj_new_float_from_f" if core.export.integer is None else "mp_obj_new_int",
+        )
+        return {
+            "Makefile": core.render("micropython/Makefile.j2"),
+            f"{core.name}_mpy.c": module,
+            f"{core.name}.c": core.source,
+            f"{core.name}.h": core.header,
+        }
+
+
+def _feature(export: Export) -> list[str]:
+    """Return the lines that turn the object ``item`` into ``row[i]``."""
+    if export.integer is None:
+        return ["row[i] = mp_obj_get_float_to_f(item);"]
+    range_ = np.iinfo(export.input_dtype)
+    return [
+        "const mp_int_t value = (mp_int_t)mp_obj_get_int(item);",
+        f"if (value < {range_.min} || value > {range_.max}) {{",
+        f'    mp_raise_ValueError(MP_ERROR_TEXT("a feature is outside {range_.min} to {range_.max}"));',
+        "}",
+        f"row[i] = ({export.input_dtype.name}_t)value;",
+    ]
+
+
+TARGETS.register("micropython")(MicroPython())
