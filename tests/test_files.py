@@ -63,3 +63,37 @@ def test_places_that_cannot_be_written_are_one_sentence(tmp_path: Path) -> None:
     with pytest.raises(OptionError, match="cannot write to"):
         write_atomic(tmp_path / "file" / "inside", b"")
     assert names(tmp_path) == ["file", "folder"]
+
+
+def test_files_go_into_subfolders(tmp_path: Path) -> None:
+    write_all(tmp_path, {"src/a.c": b"1", "examples/deep/a.ino": b"2", "b": b"3"})
+    assert (tmp_path / "src" / "a.c").read_bytes() == b"1"
+    assert (tmp_path / "examples" / "deep" / "a.ino").read_bytes() == b"2"
+    write_all(tmp_path, {"src/a.c": b"4"})
+    assert (tmp_path / "src" / "a.c").read_bytes() == b"4"
+    assert names(tmp_path / "src") == ["a.c"]
+
+
+@pytest.mark.parametrize("name", ["../a", "src/../../a", "/a", "..", "", "src/..", "a\0b"])
+def test_a_name_that_leaves_the_folder_is_refused(tmp_path: Path, name: str) -> None:
+    folder = tmp_path / "out"
+    with pytest.raises(OptionError, match="outside its folder"):
+        write_all(folder, {"good": b"", name: b"evil"})
+    assert names(tmp_path) == ["out"] and names(folder) == []
+
+
+def test_a_subfolder_that_links_elsewhere_is_refused(tmp_path: Path) -> None:
+    folder, elsewhere = tmp_path / "out", tmp_path / "elsewhere"
+    folder.mkdir()
+    elsewhere.mkdir()
+    (folder / "src").symlink_to(elsewhere, target_is_directory=True)
+    with pytest.raises(OptionError, match="outside its folder"):
+        write_all(folder, {"src/a.c": b""})
+    assert names(elsewhere) == []
+
+
+def test_a_file_where_a_subfolder_should_be_is_one_sentence(tmp_path: Path) -> None:
+    (tmp_path / "src").write_bytes(b"")
+    with pytest.raises(OptionError, match="cannot write to"):
+        write_all(tmp_path, {"good": b"", "src/a.c": b""})
+    assert names(tmp_path) == ["src"]

@@ -17,7 +17,17 @@ from sparsegen.targets._wrap import Wrapper
 
 WRAPPERS = [name for name, target in TARGETS.items() if isinstance(target, Wrapper)]
 WARNINGS = ("-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wshadow", "-Werror")
-HOSTILE = ('quote " inside', "back\\slash", "end */ of", "// line", "größe", "%s %n", "$(touch x)", "${x}", "{{ name }}")
+HOSTILE = (
+    'quote " inside',
+    "back\\slash",
+    "end */ of",
+    "// line",
+    "größe",
+    "%s %n",
+    "$(touch x)",
+    "${x}",
+    "{{ name }}",
+)
 
 INTEGER_HEADER = """
 #ifndef {upper}_H

@@ -15,13 +15,14 @@ TYPECODES = {"float32": ["'f'"], "int16": ["'h'"], "uint16": ["'H'"], "uint8": [
 """Typecodes of arrays whose memory the model reads as it is."""
 
 # A module that the firmware has built in, or that its libraries bring, would be imported instead of the model.
-MODULES = frozenset(
+MODULE_WORDS = (
     "aioble argparse array asyncio base64 binascii bluetooth btree builtins cmath collections copy cryptolib datetime "
     "deflate dht ds18x20 errno esp esp32 framebuf functools gc gzip hashlib heapq inspect io itertools json logging "
     "lwip machine main boot marshal math micropython mip neopixel network ntptime onewire openamp operator os pathlib "
     "pickle platform pprint pyb random re requests rp2 select shutil socket ssd1306 ssl stat stm string struct sys "
-    "tarfile threading time tls types uctypes unittest urequests usb vfs weakref webrepl websocket zephyr zlib".split()
+    "tarfile threading time tls types uctypes unittest urequests usb vfs weakref webrepl websocket zephyr zlib"
 )
+MODULES = frozenset(MODULE_WORDS.split())
 
 
 class MicroPython(Wrapper):

@@ -10,7 +10,13 @@ from sparsegen.model import SparseModel
 from sparsegen.registry import DEVICES, KERNELS, TARGETS
 from sparsegen.verify import verify
 
-PAIRS = [(t, d) for t in TARGETS for d in DEVICES if DEVICES[d].runs == {"c": "c", "onnx": "onnx"}.get(t, "c")]
+# Packages hold the c target's code, which test_wrap.py proves on emulated devices: here the host is enough for them.
+PAIRS = [
+    (t, d)
+    for t in TARGETS
+    for d in DEVICES
+    if DEVICES[d].runs == ("onnx" if t == "onnx" else "c") and (t in ("c", "onnx") or d == "host")
+]
 
 
 def require(device):

@@ -47,7 +47,7 @@ FetchContent_MakeAvailable(one two)""",
     "installed": "find_package(sparsegen_m REQUIRED)\nfind_package(sparsegen_test REQUIRED)",
 }
 MAIN = '#include "m.h"\n#include "test.h"\n#include <math.h>\n#include <stdlib.h>\n'
-MAIN += "int main(void) { return m_selftest() + test_selftest() + (int)floor(atof(\"0.5\")); }\n"
+MAIN += 'int main(void) { return m_selftest() + test_selftest() + (int)floor(atof("0.5")); }\n'
 
 
 @pytest.mark.parametrize("way", USERS)

@@ -7,7 +7,7 @@ import subprocess
 import pytest
 from c_programs import compile_c, compiler
 from golden_models import SMALL, rows
-from wrapped import INTEGERS, WARNINGS, built, integer_c, packed  # noqa: F401 - a fixture
+from wrapped import INTEGERS, WARNINGS, built, packed
 
 FLAGS = ("-std=c++11", "-O2", "-fno-exceptions", "-fno-rtti", *WARNINGS)
 
@@ -80,9 +80,18 @@ def test_two_classes_in_one_program(tmp_path):
     assert subprocess.run([tmp_path / "run"], check=False).returncode == 0
 
 
-def test_an_integer_model_has_a_class_too(integer_c, tmp_path):  # noqa: F811
+def test_an_integer_model_has_a_class_too(integer_c, tmp_path):
     package = packed("cpp", SMALL["poly"], "m", tmp_path / "p", numbers=INTEGERS)
     program = build(package, package.folder / "example_main.cpp", tmp_path)
     assert "label few, self-test ok" in subprocess.run([program], capture_output=True, text=True, check=True).stdout
     assert f"typedef {integer_c.name}_t input_type;" in package.texts()["m.hpp"]
     assert "typedef int32_t score_type;" in package.texts()["m.hpp"]
+
+
+def test_avr_compiles_the_class(tmp_path):
+    """avr-libc has no C++ library: the class must not need one."""
+    package = packed("cpp", SMALL["poly"], "m", tmp_path)
+    source = '#include "m.hpp"\nconst char *f();\nconst float x[5] = {1, 2, 3, 4, 5};\n'
+    (tmp_path / "main.cpp").write_text(source + "const char *f() { return m_classifier::classify(x); }\n")
+    command = [*compiler("avr-g++"), "-mmcu=atmega328p", *FLAGS, f"-I{package.folder}"]
+    built(command, "-c", tmp_path / "main.cpp", "-o", tmp_path / "main.o")

@@ -7,7 +7,7 @@ import subprocess
 import pytest
 from c_programs import any_compiler, compile_c, compiler
 from golden_models import EVERY, SMALL
-from wrapped import INTEGERS, WARNINGS, built, integer_c, packed  # noqa: F401 - a fixture
+from wrapped import INTEGERS, WARNINGS, built, packed
 
 LANGUAGES = {"c99": [], "c++17": ["-x", "c++"]}
 USER = """
@@ -68,7 +68,7 @@ def test_the_example_runs(tmp_path):
     assert package.texts()["example_main.c"].count("Build:") == 1
 
 
-def test_an_integer_model_in_one_header(integer_c, tmp_path):  # noqa: F811
+def test_an_integer_model_in_one_header(integer_c, tmp_path):
     packed("header", SMALL["poly"], "m", tmp_path, numbers=INTEGERS)
     main = f"""
     #define M_IMPLEMENTATION

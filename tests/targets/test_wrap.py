@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from c_programs import any_compiler, compiler
 from golden_models import CARD, EVERY, SMALL, model, rbf, rows
-from wrapped import HOSTILE, INTEGERS, WARNINGS, WRAPPERS, built, integer_c, packed  # noqa: F401 - a fixture
+from wrapped import HOSTILE, INTEGERS, WARNINGS, WRAPPERS, built, packed
 
 from sparsegen.devices.host import Host
 from sparsegen.errors import OptionError
@@ -110,7 +110,7 @@ def test_a_bad_name_is_refused(target):
 
 
 @pytest.mark.parametrize("target", WRAPPERS)
-def test_an_integer_export_is_wrapped_with_its_types(target, integer_c, tmp_path):  # noqa: F811
+def test_an_integer_export_is_wrapped_with_its_types(target, integer_c, tmp_path):
     package = packed(target, SMALL["poly"], "sums", tmp_path / "p", numbers=INTEGERS)
     assert package.export.input_dtype == integer_c and package.export.score_dtype == np.int32
     assert package.export.format == INTEGERS
@@ -121,7 +121,13 @@ def test_an_integer_export_is_wrapped_with_its_types(target, integer_c, tmp_path
 
 @pytest.mark.parametrize(
     ("version", "expected"),
-    [("1.2.3", "1.2.3"), ("0.10.0.dev3+gabc", "0.10.0"), ("2.0.1rc1", "2.0.1"), ("0+unknown", "0.0.0"), ("1.2", "0.0.0")],
+    [
+        ("1.2.3", "1.2.3"),
+        ("0.10.0.dev3+gabc", "0.10.0"),
+        ("2.0.1rc1", "2.0.1"),
+        ("0+unknown", "0.0.0"),
+        ("1.2", "0.0.0"),
+    ],
 )
 def test_packages_have_a_version_of_three_numbers(version, expected):
     assert release(version) == expected
