@@ -18,8 +18,8 @@ class Header(Wrapper):
 
     def files(self, core: Core) -> dict[str, bytes]:
         """Return the header, the two lines that make code of it, and an example."""
-        include = f'#include "{core.name}.h"\n'
-        code = core.source.decode().partition(include)[2].strip()  # what stands before is a comment
+        before, _, after = core.source.decode().partition(f'#include "{core.name}.h"\n')
+        code = f"{before.strip()}\n\n{after.strip()}"
         return {
             f"{core.name}.h": core.render("header/model.h.j2", header=core.header.decode().strip(), code=code),
             f"{core.name}.c": core.render("header/model.c.j2"),

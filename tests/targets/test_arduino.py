@@ -23,7 +23,12 @@ ARDUINO_H = """
 #define ARDUINO_STUB
 #include <stdint.h>
 class __FlashStringHelper;
-#define F(text) (reinterpret_cast<const __FlashStringHelper *>(text))
+#ifdef __AVR__
+#include <avr/pgmspace.h>
+#else
+#define PSTR(text) text
+#endif
+#define F(text) (reinterpret_cast<const __FlashStringHelper *>(PSTR(text)))
 struct SerialStub {
     void begin(unsigned long);
     explicit operator bool();
@@ -54,6 +59,30 @@ void SerialStub::println(unsigned long value) { printf("%lu\\n", value); }
 unsigned long micros() { static unsigned long now = 0; return now += 7; }
 void delay(unsigned long ms) { printf("%lu ms\\n", ms); }
 int main() { setup(); loop(); loop(); return 0; }
+"""
+# A core as small as can be: UART0, text in flash, and an end after the first round of loop().
+AVR_CORE = """
+#include "Arduino.h"
+#include <avr/interrupt.h>
+#include <avr/io.h>
+#include <avr/sleep.h>
+#include <stdlib.h>
+SerialStub Serial;
+static void put(char c) { while (!(UCSR0A & (1 << UDRE0))) { } UCSR0A |= 1 << TXC0; UDR0 = c; }
+void SerialStub::begin(unsigned long) { UBRR0 = 16; UCSR0A = 1 << U2X0; UCSR0B = 1 << TXEN0; }
+SerialStub::operator bool() { return true; }
+void SerialStub::print(const __FlashStringHelper *text)
+{
+    const char *p = reinterpret_cast<const char *>(text);
+    while (char c = pgm_read_byte(p++)) { put(c); }
+}
+void SerialStub::print(const char *text) { while (*text) { put(*text++); } }
+void SerialStub::print(int value) { char text[8]; print(itoa(value, text, 10)); }
+void SerialStub::println(const __FlashStringHelper *text) { print(text); put('\\n'); }
+void SerialStub::println(unsigned long value) { char text[12]; print(ultoa(value, text, 10)); put('\\n'); }
+unsigned long micros() { return 0; }
+void delay(unsigned long) { while (!(UCSR0A & (1 << TXC0))) { } cli(); sleep_mode(); }
+int main() { setup(); loop(); return 0; }
 """
 
 
@@ -114,6 +143,22 @@ def test_avr_gcc_compiles_library_and_sketch(of, tmp_path):
     built([*compiler("avr-gcc"), *AVR, "-std=gnu11"], "-c", source, "-o", tmp_path / "m.o")
     flags = [*AVR, "-std=gnu++11", "-fno-exceptions", f"-I{tmp_path}", f"-I{package.folder / 'src'}"]
     built([*compiler("avr-g++"), *flags], "-c", sketch(package, tmp_path), "-o", tmp_path / "sketch.o")
+
+
+@pytest.mark.parametrize("of", ["laplacian_text", "linear", "rbf_powers"])
+def test_the_sketch_runs_on_an_emulated_uno(of, tmp_path):
+    (simavr,) = compiler("simavr")
+    package = packed("arduino", SMALL[of], "m", tmp_path / "m")
+    (tmp_path / "core.cpp").write_text(AVR_CORE)
+    built([*compiler("avr-gcc"), *AVR, "-std=gnu11"], "-c", package.folder / "src" / "m.c", "-o", tmp_path / "m.o")
+    paths = [f"-I{tmp_path}", f"-I{package.folder / 'src'}", sketch(package, tmp_path), tmp_path / "core.cpp"]
+    built([*compiler("avr-g++"), *AVR, "-std=gnu++11"], *paths, tmp_path / "m.o", "-o", tmp_path / "m.elf")
+    command = [simavr, "-m", "atmega328p", "-f", "16000000", tmp_path / "m.elf"]
+    run = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    printed = re.sub(r"\x1b\[[0-9;]*m", "", run.stdout + run.stderr)
+    assert "self-test ok" in printed
+    label = re.search(r"class (\d), label (\w+), microseconds 0", printed)
+    assert label and str(SMALL[of].classes[int(label[1])]) == label[2]
 
 
 @pytest.mark.parametrize("of", ["laplacian_text", "binary_rbf"])
