@@ -23,6 +23,7 @@ class Body:
 
     def __init__(self, name: str, program: Program) -> None:
         self.name, self.program = name, program
+        self.table_pointer = f"const {name.upper()}_ROM float"
         self.seen = program.n_features if program.projection is None else len(program.projection)
         several = len(program.parts) > 1
         self.parts = [(part, str(i) if several else "") for i, part in enumerate(program.parts)]
@@ -47,7 +48,7 @@ class Body:
             lines.append(f"    float scaled[{program.n_features}];")
         if program.projection is not None:
             lines.append(f"    float projected[{self.seen}];")
-            lines.append(f"    const float *p = {self.name}_projection;")
+            lines.append(f"    {self.table_pointer} *p = {self.name}_projection;")
         if program.n_outputs == 1:
             lines.append(f"    float score = {self.name}_intercept[0];")
         for part, suffix in self.parts:
@@ -124,8 +125,8 @@ class Body:
     def _part(self, part: Part, suffix: str, features: str) -> tuple[list[str], list[str]]:
         """Return the pointers and the loop of one part."""
         pointers = [
-            f"    const float *v = {self.name}_vectors{suffix};",
-            f"    const float *c = {self.name}_coef{suffix};",
+            f"    {self.table_pointer} *v = {self.name}_vectors{suffix};",
+            f"    {self.table_pointer} *c = {self.name}_coef{suffix};",
         ]
         shift = _constant_or(part.shift, "v[0]")
         led = int(not is_constant(part.shift))

@@ -119,7 +119,7 @@ def test_table_bytes_are_those_of_the_tables():
     for name, of in EVERY.items():
         export = TARGETS["c"].export(of, name)
         source = export.files[f"{name}.c"].decode()
-        sizes = re.findall(rf"^static const float {name}_\w+\[(\d+)\]", source, re.MULTILINE)
+        sizes = re.findall(rf"^static const {name.upper()}_ROM float {name}_\w+\[(\d+)\]", source, re.MULTILINE)
         assert export.table_bytes == 4 * sum(map(int, sizes))
         assert f"flash: {export.table_bytes} bytes of tables" in export.files[f"{name}.h"].decode()
 

@@ -4,17 +4,26 @@
 
 #include <stdint.h>
 
+/* Tables stay in flash on AVR too, where plain const would copy them to RAM: pointers into them say so as well. */
+#if defined(__FLASH) && !defined(__STRICT_ANSI__)
+#define BINARY_RBF_ROM __flash
+#elif defined(__FLASH)
+#error "compile binary_rbf.c for AVR with -std=gnu99: -std=c99 has no word for tables in flash"
+#else
+#define BINARY_RBF_ROM
+#endif
+
 /* expansion vectors, one after the other, each after the constant term of its kernel argument */
-static const float binary_rbf_vectors[16] = {
+static const BINARY_RBF_ROM float binary_rbf_vectors[16] = {
     -0.57180136f, 0.6066533f, 0.22217503f, -0.63839257f, -0.9600483f, 0.7134127f, -0.70908463f, 0.61098135f,
     -0.49452013f, -0.23299524f, -0.42848042f, 0.6896082f, -0.49247292f, 0.14787623f, -0.67662394f, -0.48041743f,
 };
 
 /* coefficients: for each vector, for each kernel, one per output */
-static const float binary_rbf_coef[4] = {1.445f, -0.765f, 0.682f, -1.242f};
+static const BINARY_RBF_ROM float binary_rbf_coef[4] = {1.445f, -0.765f, 0.682f, -1.242f};
 
 /* score of each output before any vector is added */
-static const float binary_rbf_intercept[1] = {0.059f};
+static const BINARY_RBF_ROM float binary_rbf_intercept[1] = {0.059f};
 
 #ifdef __FAST_MATH__
 #error "compile binary_rbf.c without -ffast-math: 2^t is split into whole and fraction by rounding, which it removes"
@@ -43,8 +52,8 @@ void binary_rbf_scores(const float *x, float *scores)
 {
     float score = binary_rbf_intercept[0];
     float squares = 0.0f;
-    const float *v = binary_rbf_vectors;
-    const float *c = binary_rbf_coef;
+    const BINARY_RBF_ROM float *v = binary_rbf_vectors;
+    const BINARY_RBF_ROM float *c = binary_rbf_coef;
     int u;
 
     squares += x[0] * x[0];
@@ -84,15 +93,19 @@ const char *binary_rbf_label(int index)
 
 int binary_rbf_selftest(void)
 {
-    static const float inputs[6] = {0.841f, 0.308f, -0.885f, 0.989f, -0.983f, 0.847f};
-    static const float expected[2] = {0.68465644f, -0.4333462f};
-    static const int classes[2] = {1, 0};
-    const float *x = inputs;
-    const float *score = expected;
+    static const BINARY_RBF_ROM float inputs[6] = {0.841f, 0.308f, -0.885f, 0.989f, -0.983f, 0.847f};
+    static const BINARY_RBF_ROM float expected[2] = {0.68465644f, -0.4333462f};
+    static const BINARY_RBF_ROM int classes[2] = {1, 0};
+    const volatile BINARY_RBF_ROM float *input = inputs; /* volatile, or compilers call memcpy to copy a row */
+    const BINARY_RBF_ROM float *score = expected;
+    float x[BINARY_RBF_FEATURES];
     float scores[BINARY_RBF_OUTPUTS];
     int i, k;
 
     for (i = 0; i < 2; ++i) {
+        for (k = 0; k < BINARY_RBF_FEATURES; ++k) {
+            x[k] = input[k];
+        }
         binary_rbf_scores(x, scores);
         for (k = 0; k < BINARY_RBF_OUTPUTS; ++k) {
             const float difference = scores[k] - score[k];
@@ -105,7 +118,7 @@ int binary_rbf_selftest(void)
         if (binary_rbf_predict(x) != classes[i]) {
             return i + 1;
         }
-        x += BINARY_RBF_FEATURES;
+        input += BINARY_RBF_FEATURES;
         score += BINARY_RBF_OUTPUTS;
     }
     return 0;

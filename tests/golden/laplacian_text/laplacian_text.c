@@ -4,20 +4,29 @@
 
 #include <stdint.h>
 
+/* Tables stay in flash on AVR too, where plain const would copy them to RAM: pointers into them say so as well. */
+#if defined(__FLASH) && !defined(__STRICT_ANSI__)
+#define LAPLACIAN_TEXT_ROM __flash
+#elif defined(__FLASH)
+#error "compile laplacian_text.c for AVR with -std=gnu99: -std=c99 has no word for tables in flash"
+#else
+#define LAPLACIAN_TEXT_ROM
+#endif
+
 /* expansion vectors, one after the other */
-static const float laplacian_text_vectors[20] = {
+static const LAPLACIAN_TEXT_ROM float laplacian_text_vectors[20] = {
     0.841f, 0.308f, -0.885f, 0.989f, -0.983f, 0.847f, -0.323f, -0.594f, 0.956f, 0.205f, -0.938f, -0.666f,
     0.249f, 0.854f, 1.0f, 0.92f, 0.829f, 0.824f, 0.908f, 0.996f,
 };
 
 /* coefficients: for each vector, for each kernel, one per output */
-static const float laplacian_text_coef[15] = {
+static const LAPLACIAN_TEXT_ROM float laplacian_text_coef[15] = {
     1.445f, 0.38f, -0.449f, -0.765f, -1.306f, -0.887f, 0.682f, -1.364f, -1.42f, -1.242f, -0.774f, -1.276f,
     1.383f, -0.399f, 0.187f,
 };
 
 /* score of each output before any vector is added */
-static const float laplacian_text_intercept[3] = {0.059f, 0.15f, 0.2f};
+static const LAPLACIAN_TEXT_ROM float laplacian_text_intercept[3] = {0.059f, 0.15f, 0.2f};
 
 #ifdef __FAST_MATH__
 #error "compile laplacian_text.c without -ffast-math: 2^t is split into whole and fraction by rounding, which it removes"
@@ -54,8 +63,8 @@ static float laplacian_text_abs(float d)
 
 void laplacian_text_scores(const float *x, float *scores)
 {
-    const float *v = laplacian_text_vectors;
-    const float *c = laplacian_text_coef;
+    const LAPLACIAN_TEXT_ROM float *v = laplacian_text_vectors;
+    const LAPLACIAN_TEXT_ROM float *c = laplacian_text_coef;
     int k, u;
 
     for (k = 0; k < 3; ++k) {
@@ -105,19 +114,23 @@ const char *laplacian_text_label(int index)
 
 int laplacian_text_selftest(void)
 {
-    static const float inputs[8] = {
+    static const LAPLACIAN_TEXT_ROM float inputs[8] = {
         0.956f, 0.205f, -0.938f, -0.666f, 0.841f, 0.308f, -0.885f, 0.989f,
     };
-    static const float expected[6] = {
+    static const LAPLACIAN_TEXT_ROM float expected[6] = {
         1.1999271f, -1.4388201f, -1.6534276f, 1.8511943f, -0.41732335f, -1.0977211f,
     };
-    static const int classes[2] = {0, 0};
-    const float *x = inputs;
-    const float *score = expected;
+    static const LAPLACIAN_TEXT_ROM int classes[2] = {0, 0};
+    const volatile LAPLACIAN_TEXT_ROM float *input = inputs; /* volatile, or compilers call memcpy to copy a row */
+    const LAPLACIAN_TEXT_ROM float *score = expected;
+    float x[LAPLACIAN_TEXT_FEATURES];
     float scores[LAPLACIAN_TEXT_OUTPUTS];
     int i, k;
 
     for (i = 0; i < 2; ++i) {
+        for (k = 0; k < LAPLACIAN_TEXT_FEATURES; ++k) {
+            x[k] = input[k];
+        }
         laplacian_text_scores(x, scores);
         for (k = 0; k < LAPLACIAN_TEXT_OUTPUTS; ++k) {
             const float difference = scores[k] - score[k];
@@ -130,7 +143,7 @@ int laplacian_text_selftest(void)
         if (laplacian_text_predict(x) != classes[i]) {
             return i + 1;
         }
-        x += LAPLACIAN_TEXT_FEATURES;
+        input += LAPLACIAN_TEXT_FEATURES;
         score += LAPLACIAN_TEXT_OUTPUTS;
     }
     return 0;

@@ -3,22 +3,31 @@
 #include "linear.h"
 
 
+/* Tables stay in flash on AVR too, where plain const would copy them to RAM: pointers into them say so as well. */
+#if defined(__FLASH) && !defined(__STRICT_ANSI__)
+#define LINEAR_ROM __flash
+#elif defined(__FLASH)
+#error "compile linear.c for AVR with -std=gnu99: -std=c99 has no word for tables in flash"
+#else
+#define LINEAR_ROM
+#endif
+
 /* expansion vectors, one after the other, each after the constant term of its kernel argument */
-static const float linear_vectors[15] = {
+static const LINEAR_ROM float linear_vectors[15] = {
     -9.943025f, 1.9020905f, 0.192539f, -3.574524f, 5.177564f, 4.5137734f, -0.8903275f, -2.839403f, 3.636338f,
     0.331332f, -1.1107508f, -0.3551255f, -0.881258f, 6.914782f, 7.88718f,
 };
 
 /* coefficients: for each vector, for each kernel, one per output */
-static const float linear_coef[9] = {1.0f, 0.0f, 0.0f, 0.0f, 1.0f, 0.0f, 0.0f, 0.0f, 1.0f};
+static const LINEAR_ROM float linear_coef[9] = {1.0f, 0.0f, 0.0f, 0.0f, 1.0f, 0.0f, 0.0f, 0.0f, 1.0f};
 
 /* score of each output before any vector is added */
-static const float linear_intercept[3] = {0.059f, 0.15f, 0.2f};
+static const LINEAR_ROM float linear_intercept[3] = {0.059f, 0.15f, 0.2f};
 
 void linear_scores(const float *x, float *scores)
 {
-    const float *v = linear_vectors;
-    const float *c = linear_coef;
+    const LINEAR_ROM float *v = linear_vectors;
+    const LINEAR_ROM float *c = linear_coef;
     int k, u;
 
     for (k = 0; k < 3; ++k) {
@@ -66,21 +75,25 @@ const char *linear_label(int index)
 
 int linear_selftest(void)
 {
-    static const float inputs[12] = {
+    static const LINEAR_ROM float inputs[12] = {
         2.753f, 0.513f, -1.354f, 0.8225f, 2.523f, 0.616f, -1.3275f, 1.23625f, 2.671f, 0.773f, -1.0555f,
         0.74575f,
     };
-    static const float expected[9] = {
+    static const LINEAR_ROM float expected[9] = {
         4.549655f, -3.894993f, -5.215906f, 6.179498f, -3.7492247f, -1.7784339f, 2.9793704f, -3.5002139f,
         -3.9571917f,
     };
-    static const int classes[3] = {0, 0, 0};
-    const float *x = inputs;
-    const float *score = expected;
+    static const LINEAR_ROM int classes[3] = {0, 0, 0};
+    const volatile LINEAR_ROM float *input = inputs; /* volatile, or compilers call memcpy to copy a row */
+    const LINEAR_ROM float *score = expected;
+    float x[LINEAR_FEATURES];
     float scores[LINEAR_OUTPUTS];
     int i, k;
 
     for (i = 0; i < 3; ++i) {
+        for (k = 0; k < LINEAR_FEATURES; ++k) {
+            x[k] = input[k];
+        }
         linear_scores(x, scores);
         for (k = 0; k < LINEAR_OUTPUTS; ++k) {
             const float difference = scores[k] - score[k];
@@ -93,7 +106,7 @@ int linear_selftest(void)
         if (linear_predict(x) != classes[i]) {
             return i + 1;
         }
-        x += LINEAR_FEATURES;
+        input += LINEAR_FEATURES;
         score += LINEAR_OUTPUTS;
     }
     return 0;

@@ -3,23 +3,32 @@
 #include "poly.h"
 
 
+/* Tables stay in flash on AVR too, where plain const would copy them to RAM: pointers into them say so as well. */
+#if defined(__FLASH) && !defined(__STRICT_ANSI__)
+#define POLY_ROM __flash
+#elif defined(__FLASH)
+#error "compile poly.c for AVR with -std=gnu99: -std=c99 has no word for tables in flash"
+#else
+#define POLY_ROM
+#endif
+
 /* expansion vectors, one after the other, each after the constant term of its kernel argument */
-static const float poly_vectors[18] = {
+static const POLY_ROM float poly_vectors[18] = {
     -4.9953065f, 0.4205f, 0.308f, -1.3275f, 1.978f, -2.4575f, -1.432395f, 0.4235f, -0.323f, -0.891f, 1.912f,
     0.5125f, 2.6983924f, -0.469f, -0.666f, 0.3735f, 1.708f, 2.5f,
 };
 
 /* coefficients: for each vector, for each kernel, one per output */
-static const float poly_coef[3] = {1.445f, -0.765f, 0.682f};
+static const POLY_ROM float poly_coef[3] = {1.445f, -0.765f, 0.682f};
 
 /* score of each output before any vector is added */
-static const float poly_intercept[1] = {0.059f};
+static const POLY_ROM float poly_intercept[1] = {0.059f};
 
 void poly_scores(const float *x, float *scores)
 {
     float score = poly_intercept[0];
-    const float *v = poly_vectors;
-    const float *c = poly_coef;
+    const POLY_ROM float *v = poly_vectors;
+    const POLY_ROM float *c = poly_coef;
     int u;
 
     for (u = 0; u < 3; ++u) {
@@ -58,15 +67,19 @@ const char *poly_label(int index)
 
 int poly_selftest(void)
 {
-    static const float inputs[5] = {1.682f, 0.462f, -1.18f, 1.23625f, -1.1796f};
-    static const float expected[1] = {25.028023f};
-    static const int classes[1] = {1};
-    const float *x = inputs;
-    const float *score = expected;
+    static const POLY_ROM float inputs[5] = {1.682f, 0.462f, -1.18f, 1.23625f, -1.1796f};
+    static const POLY_ROM float expected[1] = {25.028023f};
+    static const POLY_ROM int classes[1] = {1};
+    const volatile POLY_ROM float *input = inputs; /* volatile, or compilers call memcpy to copy a row */
+    const POLY_ROM float *score = expected;
+    float x[POLY_FEATURES];
     float scores[POLY_OUTPUTS];
     int i, k;
 
     for (i = 0; i < 1; ++i) {
+        for (k = 0; k < POLY_FEATURES; ++k) {
+            x[k] = input[k];
+        }
         poly_scores(x, scores);
         for (k = 0; k < POLY_OUTPUTS; ++k) {
             const float difference = scores[k] - score[k];
@@ -79,7 +92,7 @@ int poly_selftest(void)
         if (poly_predict(x) != classes[i]) {
             return i + 1;
         }
-        x += POLY_FEATURES;
+        input += POLY_FEATURES;
         score += POLY_OUTPUTS;
     }
     return 0;

@@ -4,19 +4,28 @@
 
 #include <stdint.h>
 
+/* Tables stay in flash on AVR too, where plain const would copy them to RAM: pointers into them say so as well. */
+#if defined(__FLASH) && !defined(__STRICT_ANSI__)
+#define RBF_BUFFERED_ROM __flash
+#elif defined(__FLASH)
+#error "compile rbf_buffered.c for AVR with -std=gnu99: -std=c99 has no word for tables in flash"
+#else
+#define RBF_BUFFERED_ROM
+#endif
+
 /* subtracted from each raw feature */
-static const float rbf_buffered_offset[18] = {
+static const RBF_BUFFERED_ROM float rbf_buffered_offset[18] = {
     841.0f, 308.0f, -885.0f, 989.0f, -983.0f, 847.0f, -323.0f, -594.0f, 956.0f, 205.0f, -938.0f, -666.0f,
     249.0f, 854.0f, 1000.0f, 920.0f, 829.0f, 824.0f,
 };
 
 /* then multiplied with it */
-static const float rbf_buffered_scale[18] = {
+static const RBF_BUFFERED_ROM float rbf_buffered_scale[18] = {
     0.5f, 0.6f, 0.7f, 0.8f, 0.9f, 1.0f, 1.1f, 1.2f, 1.3f, 1.4f, 1.5f, 1.6f, 1.7f, 1.8f, 1.9f, 2.0f, 2.1f, 2.2f,
 };
 
 /* expansion vectors, one after the other, each after the constant term of its kernel argument */
-static const float rbf_buffered_vectors[57] = {
+static const RBF_BUFFERED_ROM float rbf_buffered_vectors[57] = {
     -1.5851828f, 0.24266131f, 0.08887002f, -0.25535703f, 0.2853651f, -0.28363386f, 0.24439256f, -0.093198106f,
     -0.17139217f, 0.2758433f, 0.0591505f, -0.2706496f, -0.19216698f, 0.07184622f, 0.24641232f, 0.28853902f,
     0.2654559f, 0.23919885f, 0.23775615f, -1.3412026f, 0.26199344f, 0.28738487f, 0.2640132f, 0.13417065f,
@@ -28,10 +37,10 @@ static const float rbf_buffered_vectors[57] = {
 };
 
 /* coefficients: for each vector, for each kernel, one per output */
-static const float rbf_buffered_coef[3] = {1.445f, -0.765f, 0.682f};
+static const RBF_BUFFERED_ROM float rbf_buffered_coef[3] = {1.445f, -0.765f, 0.682f};
 
 /* score of each output before any vector is added */
-static const float rbf_buffered_intercept[1] = {0.059f};
+static const RBF_BUFFERED_ROM float rbf_buffered_intercept[1] = {0.059f};
 
 #ifdef __FAST_MATH__
 #error "compile rbf_buffered.c without -ffast-math: 2^t is split into whole and fraction by rounding, which it removes"
@@ -61,8 +70,8 @@ void rbf_buffered_scores(const float *x, float *scores)
     float scaled[18];
     float score = rbf_buffered_intercept[0];
     float squares = 0.0f;
-    const float *v = rbf_buffered_vectors;
-    const float *c = rbf_buffered_coef;
+    const RBF_BUFFERED_ROM float *v = rbf_buffered_vectors;
+    const RBF_BUFFERED_ROM float *c = rbf_buffered_coef;
     int j, u;
 
     for (j = 0; j < 18; ++j) {
@@ -113,18 +122,22 @@ const char *rbf_buffered_label(int index)
 
 int rbf_buffered_selftest(void)
 {
-    static const float inputs[18] = {
+    static const RBF_BUFFERED_ROM float inputs[18] = {
         842.682f, 308.51334f, -886.2643f, 990.23627f, -984.0922f, 847.847f, -323.29364f, -594.495f, 956.7354f,
         205.14642f, -938.6253f, -666.41626f, 249.14647f, 854.4744f, 1000.5263f, 920.46f, 829.3948f, 824.3746f,
     };
-    static const float expected[1] = {1.5250329f};
-    static const int classes[1] = {1};
-    const float *x = inputs;
-    const float *score = expected;
+    static const RBF_BUFFERED_ROM float expected[1] = {1.5250329f};
+    static const RBF_BUFFERED_ROM int classes[1] = {1};
+    const volatile RBF_BUFFERED_ROM float *input = inputs; /* volatile, or compilers call memcpy to copy a row */
+    const RBF_BUFFERED_ROM float *score = expected;
+    float x[RBF_BUFFERED_FEATURES];
     float scores[RBF_BUFFERED_OUTPUTS];
     int i, k;
 
     for (i = 0; i < 1; ++i) {
+        for (k = 0; k < RBF_BUFFERED_FEATURES; ++k) {
+            x[k] = input[k];
+        }
         rbf_buffered_scores(x, scores);
         for (k = 0; k < RBF_BUFFERED_OUTPUTS; ++k) {
             const float difference = scores[k] - score[k];
@@ -137,7 +150,7 @@ int rbf_buffered_selftest(void)
         if (rbf_buffered_predict(x) != classes[i]) {
             return i + 1;
         }
-        x += RBF_BUFFERED_FEATURES;
+        input += RBF_BUFFERED_FEATURES;
         score += RBF_BUFFERED_OUTPUTS;
     }
     return 0;

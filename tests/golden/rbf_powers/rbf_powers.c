@@ -4,14 +4,23 @@
 
 #include <stdint.h>
 
+/* Tables stay in flash on AVR too, where plain const would copy them to RAM: pointers into them say so as well. */
+#if defined(__FLASH) && !defined(__STRICT_ANSI__)
+#define RBF_POWERS_ROM __flash
+#elif defined(__FLASH)
+#error "compile rbf_powers.c for AVR with -std=gnu99: -std=c99 has no word for tables in flash"
+#else
+#define RBF_POWERS_ROM
+#endif
+
 /* expansion vectors, one after the other, each after the constant term of its kernel argument */
-static const float rbf_powers_vectors[16] = {
+static const RBF_POWERS_ROM float rbf_powers_vectors[16] = {
     -0.57180136f, 0.6066533f, 0.22217503f, -0.63839257f, -0.9600483f, 0.7134127f, -0.70908463f, 0.61098135f,
     -0.49452013f, -0.23299524f, -0.42848042f, 0.6896082f, -0.49247292f, 0.14787623f, -0.67662394f, -0.48041743f,
 };
 
 /* coefficients: for each vector, for each kernel, one per output */
-static const float rbf_powers_coef[48] = {
+static const RBF_POWERS_ROM float rbf_powers_coef[48] = {
     1.445f, -0.022f, 1.478f, 1.383f, -0.796f, -0.602f, -0.774f, -1.14f, 1.367f, -1.42f, 1.389f, 0.399f, -0.765f,
     -1.425f, 0.176f, 0.38f, 1.214f, 0.316f, -0.399f, 0.64f, 1.37f, -1.276f, -0.025f, -0.469f, 0.682f, 1.128f,
     -1.258f, -1.306f, -1.349f, 0.943f, -0.449f, 0.258f, 1.267f, 0.187f, -1.456f, -1.3f, -1.242f, -0.055f,
@@ -19,7 +28,7 @@ static const float rbf_powers_coef[48] = {
 };
 
 /* score of each output before any vector is added */
-static const float rbf_powers_intercept[3] = {0.059f, 0.15f, 0.2f};
+static const RBF_POWERS_ROM float rbf_powers_intercept[3] = {0.059f, 0.15f, 0.2f};
 
 #ifdef __FAST_MATH__
 #error "compile rbf_powers.c without -ffast-math: 2^t is split into whole and fraction by rounding, which it removes"
@@ -47,8 +56,8 @@ static float rbf_powers_exp2(float t)
 void rbf_powers_scores(const float *x, float *scores)
 {
     float squares = 0.0f;
-    const float *v = rbf_powers_vectors;
-    const float *c = rbf_powers_coef;
+    const RBF_POWERS_ROM float *v = rbf_powers_vectors;
+    const RBF_POWERS_ROM float *c = rbf_powers_coef;
     int k, u;
 
     for (k = 0; k < 3; ++k) {
@@ -104,17 +113,21 @@ const char *rbf_powers_label(int index)
 
 int rbf_powers_selftest(void)
 {
-    static const float inputs[6] = {0.841f, 0.308f, -0.885f, 0.989f, -0.983f, 0.847f};
-    static const float expected[6] = {
+    static const RBF_POWERS_ROM float inputs[6] = {0.841f, 0.308f, -0.885f, 0.989f, -0.983f, 0.847f};
+    static const RBF_POWERS_ROM float expected[6] = {
         -0.9038877f, 0.03284147f, 4.3120656f, -3.4552746f, -0.022951901f, 3.2010055f,
     };
-    static const int classes[2] = {2, 2};
-    const float *x = inputs;
-    const float *score = expected;
+    static const RBF_POWERS_ROM int classes[2] = {2, 2};
+    const volatile RBF_POWERS_ROM float *input = inputs; /* volatile, or compilers call memcpy to copy a row */
+    const RBF_POWERS_ROM float *score = expected;
+    float x[RBF_POWERS_FEATURES];
     float scores[RBF_POWERS_OUTPUTS];
     int i, k;
 
     for (i = 0; i < 2; ++i) {
+        for (k = 0; k < RBF_POWERS_FEATURES; ++k) {
+            x[k] = input[k];
+        }
         rbf_powers_scores(x, scores);
         for (k = 0; k < RBF_POWERS_OUTPUTS; ++k) {
             const float difference = scores[k] - score[k];
@@ -127,7 +140,7 @@ int rbf_powers_selftest(void)
         if (rbf_powers_predict(x) != classes[i]) {
             return i + 1;
         }
-        x += RBF_POWERS_FEATURES;
+        input += RBF_POWERS_FEATURES;
         score += RBF_POWERS_OUTPUTS;
     }
     return 0;

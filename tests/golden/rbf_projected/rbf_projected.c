@@ -4,8 +4,17 @@
 
 #include <stdint.h>
 
+/* Tables stay in flash on AVR too, where plain const would copy them to RAM: pointers into them say so as well. */
+#if defined(__FLASH) && !defined(__STRICT_ANSI__)
+#define RBF_PROJECTED_ROM __flash
+#elif defined(__FLASH)
+#error "compile rbf_projected.c for AVR with -std=gnu99: -std=c99 has no word for tables in flash"
+#else
+#define RBF_PROJECTED_ROM
+#endif
+
 /* rows of the projection, one per projected value */
-static const float rbf_projected_projection[60] = {
+static const RBF_PROJECTED_ROM float rbf_projected_projection[60] = {
     0.216f, 0.308f, -0.16f, -0.212f, 0.335f, -0.255f, 0.13f, -0.044f, 0.017f, -0.048f, 0.132f, -0.246f, 0.33f,
     -0.288f, 0.058f, 0.245f, -0.313f, -0.017f, 0.332f, -0.074f, -0.33f, 0.008f, 0.325f, 0.195f, -0.15f, -0.333f,
     -0.245f, -0.014f, 0.199f, 0.315f, 0.333f, 0.291f, 0.229f, 0.174f, 0.14f, 0.132f, 0.15f, 0.192f, 0.25f,
@@ -14,21 +23,21 @@ static const float rbf_projected_projection[60] = {
 };
 
 /* constant term of the projection */
-static const float rbf_projected_projection_shift[3] = {-0.428f, 0.55175f, -0.063f};
+static const RBF_PROJECTED_ROM float rbf_projected_projection_shift[3] = {-0.428f, 0.55175f, -0.063f};
 
 /* expansion vectors, one after the other, each after the constant term of its kernel argument */
-static const float rbf_projected_vectors[16] = {
+static const RBF_PROJECTED_ROM float rbf_projected_vectors[16] = {
     -0.6522579f, 0.29791653f, 0.6201785f, -0.6838374f, -0.40227875f, 0.40467596f, -0.3110811f, 0.56553644f,
     -0.49168307f, -0.54173195f, -0.03047693f, 0.6441633f, -0.26342136f, -0.1608605f, -0.27862048f, -0.52586234f,
 };
 
 /* coefficients: for each vector, for each kernel, one per output */
-static const float rbf_projected_coef[12] = {
+static const RBF_PROJECTED_ROM float rbf_projected_coef[12] = {
     1.445f, 1.383f, -0.774f, -0.765f, 0.38f, -0.399f, 0.682f, -1.306f, -0.449f, -1.242f, -1.364f, -0.887f,
 };
 
 /* score of each output before any vector is added */
-static const float rbf_projected_intercept[3] = {0.059f, 0.15f, 0.2f};
+static const RBF_PROJECTED_ROM float rbf_projected_intercept[3] = {0.059f, 0.15f, 0.2f};
 
 #ifdef __FAST_MATH__
 #error "compile rbf_projected.c without -ffast-math: 2^t is split into whole and fraction by rounding, which it removes"
@@ -56,10 +65,10 @@ static float rbf_projected_exp2(float t)
 void rbf_projected_scores(const float *x, float *scores)
 {
     float projected[3];
-    const float *p = rbf_projected_projection;
+    const RBF_PROJECTED_ROM float *p = rbf_projected_projection;
     float squares = 0.0f;
-    const float *v = rbf_projected_vectors;
-    const float *c = rbf_projected_coef;
+    const RBF_PROJECTED_ROM float *v = rbf_projected_vectors;
+    const RBF_PROJECTED_ROM float *c = rbf_projected_coef;
     int i, j, k, u;
 
     for (k = 0; k < 3; ++k) {
@@ -130,7 +139,7 @@ const char *rbf_projected_label(int index)
 
 int rbf_projected_selftest(void)
 {
-    static const float inputs[40] = {
+    static const RBF_PROJECTED_ROM float inputs[40] = {
         0.4113803f, 0.11146994f, 0.014879571f, -0.057356305f, -0.2795055f, 0.046391025f, -0.078233115f,
         0.12074154f, 0.1487453f, 0.0057574143f, -0.42120248f, -0.367596f, -0.33502096f, 0.31009972f,
         -0.015197903f, -0.4796669f, -0.051636588f, 0.16883409f, -0.30472487f, -0.4599618f, 0.120263286f,
@@ -138,16 +147,20 @@ int rbf_projected_selftest(void)
         -0.31715843f, -0.3617281f, -0.16186169f, -0.09631923f, -0.11551572f, -0.34186018f, -0.16061692f,
         0.089829005f, -0.10480814f, -0.3162349f, -0.15733026f, -0.083807275f,
     };
-    static const float expected[6] = {
+    static const RBF_PROJECTED_ROM float expected[6] = {
         0.040943623f, -1.2139195f, -1.10705f, -0.3577125f, -0.80504274f, -1.5594474f,
     };
-    static const int classes[2] = {0, 0};
-    const float *x = inputs;
-    const float *score = expected;
+    static const RBF_PROJECTED_ROM int classes[2] = {0, 0};
+    const volatile RBF_PROJECTED_ROM float *input = inputs; /* volatile, or compilers call memcpy to copy a row */
+    const RBF_PROJECTED_ROM float *score = expected;
+    float x[RBF_PROJECTED_FEATURES];
     float scores[RBF_PROJECTED_OUTPUTS];
     int i, k;
 
     for (i = 0; i < 2; ++i) {
+        for (k = 0; k < RBF_PROJECTED_FEATURES; ++k) {
+            x[k] = input[k];
+        }
         rbf_projected_scores(x, scores);
         for (k = 0; k < RBF_PROJECTED_OUTPUTS; ++k) {
             const float difference = scores[k] - score[k];
@@ -160,7 +173,7 @@ int rbf_projected_selftest(void)
         if (rbf_projected_predict(x) != classes[i]) {
             return i + 1;
         }
-        x += RBF_PROJECTED_FEATURES;
+        input += RBF_PROJECTED_FEATURES;
         score += RBF_PROJECTED_OUTPUTS;
     }
     return 0;
