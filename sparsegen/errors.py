@@ -26,6 +26,10 @@ class ToolError(SparsegenError, RuntimeError):
     """A compiler, emulator or package that is missing or failed."""
 
 
+class FitError(ToolError):
+    """A model that needs more flash or RAM than a device has."""
+
+
 def nearest(word: str, choices: Iterable[str]) -> str:
     """Return ``" (did you mean 'x'?)"`` for the closest choice, or an empty string."""
     close = difflib.get_close_matches(word, list(choices), n=1, cutoff=0.5)

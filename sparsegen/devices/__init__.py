@@ -27,6 +27,26 @@ class Outputs:
 
 
 @dataclass(frozen=True)
+class Profile:
+    """A typical part: what there is to spend."""
+
+    part: str
+    clock_hz: int
+    flash_bytes: int
+    ram_bytes: int
+
+    def shortage(self, flash: int | None, ram: int | None) -> str | None:
+        """Return what is needed beyond what there is, as words, or ``None`` where both suffice."""
+        needs = (("flash", flash, self.flash_bytes), ("RAM", ram, self.ram_bytes))
+        short = [
+            f"{need:,} bytes of {memory}, and there are {there:,}"
+            for memory, need, there in needs
+            if need is not None and need > there
+        ]
+        return f"needs at least {'; '.join(short)}" if short else None
+
+
+@dataclass(frozen=True)
 class Measurement:
     """The cost of one prediction on a device; ``None`` where the device cannot tell."""
 
@@ -38,6 +58,12 @@ class Measurement:
     """Mean instructions per prediction."""
     latency_us: float | None
     """Median microseconds per prediction, where the device runs in real time."""
+    cycles: float | None = None
+    """Mean clock cycles per prediction, where the simulator is exact to the cycle."""
+    worst_instructions: int | None = None
+    """Most instructions of any measured row: more than the mean where a prediction may stop early."""
+    worst_cycles: int | None = None
+    """Most clock cycles of any measured row."""
 
 
 class Device(ABC):
@@ -47,6 +73,8 @@ class Device(ABC):
     description: str
     runs: str
     """The kind of export it runs: ``c`` or ``onnx``."""
+    profile: Profile | None = None
+    """Clock, flash and RAM of a typical part; ``None`` for a computer."""
 
     @abstractmethod
     def missing(self) -> str | None:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparsegen import progress
-from sparsegen.devices import Device, Measurement, Outputs, thin
+from sparsegen.devices import Device, Measurement, Outputs, Profile, thin
 from sparsegen.devices._emulator import Core, Machine
 from sparsegen.devices._image import Image, build_image
 from sparsegen.devices._toolchain import DEVICES_EXTRA, absent
@@ -26,9 +26,10 @@ class EmulatedDevice(Device):
 
     runs = "c"
 
-    def __init__(self, name: str, description: str, target: str, cpu: str, core: Core) -> None:
+    def __init__(self, name: str, description: str, target: str, cpu: str, core: Core, profile: Profile) -> None:
         self.name = name
         self.description = description
+        self.profile = profile
         self.core = core
         self.compiler_flags = ("-target", target, f"-mcpu={cpu}")
 
@@ -55,21 +56,25 @@ class EmulatedDevice(Device):
         return out
 
     def measure(self, export: Export, X: NDArray[Any]) -> Measurement:
-        """Return flash, RAM and mean instructions of a prediction over (at most 64 of) the rows."""
+        """Return flash, RAM and instructions (mean and most) of a prediction over (at most 64 of) the rows."""
         rows = thin(self.accept(export, X))
         predict = f"{export.name}_predict"
         image = build_image(export, self.compiler_flags, (predict,))
         machine = self._boot(export, image)
         machine.count_instructions()
         machine.paint_stack()
+        counts = []
         for row in rows:
             machine.write_row(row)
+            before = machine.instructions
             machine.predict(predict)
+            counts.append(machine.instructions - before)
         return Measurement(
             flash=image.flash,
             ram=image.static_ram + machine.stack_used(),
-            instructions=machine.instructions / len(rows),
+            instructions=sum(counts) / len(counts),
             latency_us=None,
+            worst_instructions=max(counts),
         )
 
     def _boot(self, export: Export, image: Image) -> Machine:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from sparsegen.devices import Profile
 from sparsegen.devices._emulated import EmulatedDevice
 from sparsegen.devices._emulator import Core, Registers, unicorn
 from sparsegen.registry import DEVICES
@@ -42,11 +43,17 @@ class CortexM(Core):
         return 4 if half_word >> 11 >= 0b11101 else 2
 
 
-for name, description, target, cpu, model in (
-    ("cortex-m0plus", "Arm Cortex-M0+, no FPU", SOFT_FLOAT, "cortex_m0plus", "CORTEX_M0"),
-    ("cortex-m3", "Arm Cortex-M3, no FPU", SOFT_FLOAT, "cortex_m3", "CORTEX_M3"),
-    ("cortex-m4f", "Arm Cortex-M4 with single-precision FPU", HARD_FLOAT, "cortex_m4+vfp4d16sp", "CORTEX_M4"),
-    ("cortex-m7", "Arm Cortex-M7 with single-precision FPU", HARD_FLOAT, "cortex_m7+fp_armv8d16sp", "CORTEX_M7"),
-    ("cortex-m33", "Arm Cortex-M33 with single-precision FPU", HARD_FLOAT, "cortex_m33+fp_armv8d16sp", "CORTEX_M33"),
+M0PLUS = Profile("SAMD21G18", 48_000_000, 256 << 10, 32 << 10)
+M3 = Profile("STM32F103C8", 72_000_000, 64 << 10, 20 << 10)
+M4F = Profile("nRF52832", 64_000_000, 512 << 10, 64 << 10)
+M7 = Profile("STM32F746ZG", 216_000_000, 1 << 20, 320 << 10)
+M33 = Profile("STM32L552ZE", 110_000_000, 512 << 10, 256 << 10)
+
+for name, description, target, cpu, model, profile in (
+    ("cortex-m0plus", "Arm Cortex-M0+, no FPU", SOFT_FLOAT, "cortex_m0plus", "CORTEX_M0", M0PLUS),
+    ("cortex-m3", "Arm Cortex-M3, no FPU", SOFT_FLOAT, "cortex_m3", "CORTEX_M3", M3),
+    ("cortex-m4f", "Arm Cortex-M4 with float32 FPU", HARD_FLOAT, "cortex_m4+vfp4d16sp", "CORTEX_M4", M4F),
+    ("cortex-m7", "Arm Cortex-M7 with float32 FPU", HARD_FLOAT, "cortex_m7+fp_armv8d16sp", "CORTEX_M7", M7),
+    ("cortex-m33", "Arm Cortex-M33 with float32 FPU", HARD_FLOAT, "cortex_m33+fp_armv8d16sp", "CORTEX_M33", M33),
 ):
-    DEVICES.register(name)(EmulatedDevice(name, description, target, cpu, CortexM(model)))
+    DEVICES.register(name)(EmulatedDevice(name, description, target, cpu, CortexM(model), profile))

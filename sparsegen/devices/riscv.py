@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from sparsegen.devices import Profile
 from sparsegen.devices._emulated import EmulatedDevice
 from sparsegen.devices._emulator import Core, Registers, unicorn
 from sparsegen.registry import DEVICES
@@ -34,6 +35,10 @@ class Rv32(Core):
         return 4 if half_word & 0b11 == 0b11 else 2
 
 
+ESP32_C3 = Profile("ESP32-C3 with 4 MB of flash", 160_000_000, 4 << 20, 400 << 10)
+
 DEVICES.register("rv32imc")(
-    EmulatedDevice("rv32imc", "RISC-V RV32IMC, no FPU", "riscv32-freestanding-none", "generic_rv32+m+c", Rv32())
+    EmulatedDevice(
+        "rv32imc", "RISC-V RV32IMC, no FPU", "riscv32-freestanding-none", "generic_rv32+m+c", Rv32(), ESP32_C3
+    )
 )

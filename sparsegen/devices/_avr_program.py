@@ -1,0 +1,168 @@
+"""AVR programs: built by avr-gcc around an export, filled with rows, run in simavr, and what they printed."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from numpy.typing import NDArray
+
+from sparsegen import progress
+from sparsegen.devices import Profile
+from sparsegen.devices._avr_harness import ROWS, SOURCE
+from sparsegen.devices._harness import definitions
+from sparsegen.devices._image import Image, read_image
+from sparsegen.devices._toolchain import SECTION_FLAGS, compile_with, first_lines, run_tool, write_files
+from sparsegen.errors import FitError, ToolError
+from sparsegen.targets import Export
+
+COMPILER, SIMULATOR = "avr-gcc", "simavr"
+OPTIMISE = "-Os"
+SIMULATED_HZ = 100_000_000
+"""One cycle is then 10 ns, the unit in which simavr writes its trace; cycles do not depend on it."""
+BATCH_ROWS = 500
+"""Most rows of one simulation, so that progress shows."""
+LARGEST_ARRAY = 32_000
+"""Bytes: avr-gcc takes arrays of less than half the address space."""
+COUNT_BYTES = 2
+TRACE_FILE = "trace.vcd"
+# The linker is told of more flash than there is and goes on after an error: what does not fit is to be weighed too.
+ANY_SIZE = ("-Wl,--defsym=__TEXT_REGION_LENGTH__=0x100000", "-Wl,--noinhibit-exec")
+# Start-up code belongs to the program around the model.
+NO_START = ("-nostartfiles", "-Wl,--defsym=__do_copy_data=0", "-Wl,--defsym=__do_clear_bss=0")
+HARNESS = (f'-DTRACE_FILE="{TRACE_FILE}"', "-DCONSOLE=GPIOR0", "-DTRACE=GPIOR1")
+MMCU = ("-Wl,--undefined=sparsegen_mmcu", "-Wl,--section-start=.mmcu=0x910000")
+
+
+@dataclass(frozen=True)
+class Printed:
+    """What one simulation gave."""
+
+    rows: list[bytes]
+    """The bytes that the program showed for every row."""
+    stack: int
+    """Bytes of stack below that of ``main``."""
+    cycles: list[int]
+    """Of every traced call."""
+
+
+class Workshop:
+    """Builds one export for one part in a temporary folder; the model is compiled once."""
+
+    def __init__(self, export: Export, device: str, profile: Profile, folder: Path) -> None:
+        self.export, self.device, self.profile, self.folder = export, device, profile, folder
+        self._subject = f"{export.name} ({export.target})"
+        self._objects = [self._compile(Path(source)) for source in write_files(export, folder)]
+
+    def weigh(self) -> Image:
+        """Return the image with only ``NAME_predict`` and what it reaches, without start-up code."""
+        root = f"{self.export.name}_predict"
+        image = read_image(self._link([f"-Wl,-e,{root}", f"-Wl,--undefined={root}", *NO_START, *ANY_SIZE]))
+        self._require(image, root)
+        return image
+
+    def simulate(self, rows: NDArray[Any], *flags: str) -> Iterator[Printed]:
+        """Yield what each batch of rows gave; ``flags`` say what the program does with them."""
+        suffix = Path(self.export.sources[0]).suffix
+        source, table = self.folder / f"sparsegen_harness{suffix}", self.folder / f"sparsegen_rows{suffix}"
+        source.write_text(SOURCE)
+        table.write_text(ROWS)
+        harness = self._compile(source, *HARNESS, *definitions(self.export), *flags)
+
+        def program(row_bytes: int, *options: str) -> bytes:
+            filled = self._compile(table, f"-DCAPACITY={COUNT_BYTES + row_bytes}")
+            return self._link([harness, filled, *MMCU, *options])
+
+        row_bytes = rows[0].nbytes
+        room = min(self._room(read_image(program(row_bytes, *ANY_SIZE))), LARGEST_ARRAY)
+        batch = min(BATCH_ROWS, 1 + room // row_bytes, len(rows))
+        elf = program(batch * row_bytes)
+        at = _place_in_file(elf, "sparsegen_rows")
+        with progress.task(f"simulating {self.device}", -(-len(rows) // batch)) as advance:
+            for first in range(0, len(rows), batch):
+                part = rows[first : first + batch]
+                content = len(part).to_bytes(COUNT_BYTES, "little") + part.tobytes()
+                yield self._run(elf[:at] + content + elf[at + len(content) :], len(part))
+                advance("")
+
+    def _room(self, image: Image) -> int:
+        """Return the bytes of flash left beside the program with one row, or raise where there are none."""
+        self._require(image, f"{self.export.name}_predict")
+        flash, ram = image.symbols["__data_load_end"], image.symbols["_end"] - image.symbols["__data_start"]
+        short = self.profile.shortage(flash, ram)
+        if short is not None:
+            raise self._misfit(f"with one row and the program that feeds it, it {short}")
+        return self.profile.flash_bytes - flash
+
+    def _misfit(self, why: str) -> FitError:
+        return FitError(
+            f"{self.export.name} does not fit device {self.device} ({self.profile.part}): {why}; use fewer vectors or "
+            "features, a projection, or a larger part"
+        )
+
+    def _require(self, image: Image, function: str) -> None:
+        if function not in image.symbols:
+            raise ToolError(f"{self._subject} does not define the C function {function}; export it again")
+
+    def _compile(self, source: Path, *flags: str) -> str:
+        made = str(source.with_suffix(".o"))
+        standard = "-std=gnu99" if source.suffix == ".c" else "-std=gnu++11"
+        options = [f"-mmcu={self.device}", standard, OPTIMISE, *SECTION_FLAGS, f"-I{self.folder}", *flags]
+        compile_with((COMPILER,), [*options, "-c", str(source), "-o", made], self.folder, self._subject)
+        return made
+
+    def _link(self, arguments: Sequence[str]) -> bytes:
+        made = self.folder / "sparsegen_image.elf"
+        options = [f"-mmcu={self.device}", "-Wl,--gc-sections", *self._objects, *arguments, "-o", str(made)]
+        compile_with((COMPILER,), options, self.folder, self._subject)
+        return made.read_bytes()
+
+    def _run(self, elf: bytes, n_rows: int) -> Printed:
+        program, trace = self.folder / "sparsegen_run.elf", self.folder / TRACE_FILE
+        program.write_bytes(elf)
+        trace.unlink(missing_ok=True)
+        finished = run_tool([SIMULATOR, "-m", self.device, "-f", str(SIMULATED_HZ), str(program)], self.folder)
+        said = (finished.stdout + finished.stderr).decode(errors="replace")
+        *rows, last = re.findall(r"^O:([A-P]*[.!*]?)\r?$", said, re.MULTILINE) or [""]
+        if last == "*":
+            raise self._misfit(f"its stack {self.profile.shortage(None, self.profile.ram_bytes + 1)}")
+        if not last.endswith("."):
+            raise ToolError(
+                f"{self.export.name} crashed in simavr; the generated code reads or writes outside its arrays, or its "
+                f"stack met other data; simavr said: {first_lines(_complaint(said), self.folder)}"
+            )
+        traced = _calls(trace.read_text()) if trace.exists() else []
+        return Printed([_bytes(row) for row in rows], int.from_bytes(_bytes(last[:-1]), "little"), traced)
+
+
+def _place_in_file(elf: bytes, symbol: str) -> int:
+    """Return where in the file the bytes of a symbol in flash are."""
+    from elftools.elf.elffile import ELFFile
+
+    section: Any = ELFFile(io.BytesIO(elf)).get_section_by_name(".text")
+    place: int = section["sh_offset"] + read_image(elf).symbols[symbol] - section["sh_addr"]
+    return place
+
+
+def _bytes(letters: str) -> bytes:
+    """Return the bytes shown as two letters each, A to P."""
+    return bytes.fromhex(letters.translate(str.maketrans("ABCDEFGHIJKLMNOP", "0123456789abcdef")))
+
+
+def _calls(trace: str) -> list[int]:
+    """Return the cycles between each rise and the next fall in a VCD file."""
+    unit = re.search(r"\$timescale (\d+)ns", trace)
+    if unit is None:
+        raise ToolError("simavr wrote a trace without a time scale in ns; install simavr 1.6 or later")
+    changes = re.findall(r"^#(\d+)\nb(\d+) ", trace, re.MULTILINE)
+    times = [int(time) * int(unit[1]) * SIMULATED_HZ // 10**9 for time, _ in changes]
+    return [end - start for start, end in zip(times[::2], times[1::2], strict=True)]
+
+
+def _complaint(said: str) -> str:
+    """Return simavr's own words, without what the program printed and what was loaded."""
+    return "\n".join(line for line in said.splitlines() if not line.startswith(("O:", "Loaded")))

@@ -1,0 +1,84 @@
+"""AVR microcontrollers, ATmega328P and ATtiny85: avr-gcc builds the program, simavr runs it, exact to the cycle."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sparsegen.devices import Device, Measurement, Outputs, Profile, thin
+from sparsegen.devices._avr_program import COMPILER, SIMULATOR, Workshop
+from sparsegen.devices._toolchain import DEVICES_EXTRA, installed
+from sparsegen.errors import FitError
+from sparsegen.registry import DEVICES
+from sparsegen.targets import Export
+
+DEBIAN = "gcc-avr avr-libc simavr"
+RETURN_CYCLES = 4
+"""Of ``ret`` with a program counter of 16 bits: part of a function, where the call belongs to the caller."""
+
+
+class Avr(Device):
+    """An AVR in simavr: exact cycles, flash and RAM.
+
+    Flash is the image with only ``NAME_predict`` and what it reaches, without start-up code; RAM is its static data
+    plus the deepest stack over the measured rows, return address included; cycles run from a prediction's first
+    instruction to its return.
+    """
+
+    runs = "c"
+    profile: Profile
+
+    def __init__(self, name: str, description: str, profile: Profile) -> None:
+        self.name = name
+        self.description = description
+        self.profile = profile
+
+    def missing(self) -> str | None:
+        """Return what to install, as a sentence, or ``None`` where the device can run here."""
+        programs = [program for program in (COMPILER, SIMULATOR) if shutil.which(program) is None]
+        if programs:
+            return f"{' and '.join(programs)} not found; install them (Debian: apt-get install {DEBIAN})"
+        return None if installed("elftools") else f"elftools not found; install it with: {DEVICES_EXTRA}"
+
+    def run(self, export: Export, X: NDArray[Any]) -> Outputs:
+        """Return the scores and class indices the simulated processor computes for every row."""
+        rows = self.accept(export, X)
+        with tempfile.TemporaryDirectory(prefix="sparsegen-") as folder:
+            workshop = Workshop(export, self.name, self.profile, Path(folder))
+            shown = b"".join(row for printed in workshop.simulate(rows) for row in printed.rows)
+        record = np.dtype([("scores", export.score_dtype.newbyteorder("<"), (export.n_outputs,)), ("label", "<i2")])
+        out = np.frombuffer(shown, dtype=record)
+        return Outputs(np.ascontiguousarray(out["scores"], export.score_dtype), out["label"].astype(np.int32))
+
+    def measure(self, export: Export, X: NDArray[Any]) -> Measurement:
+        """Return flash, RAM and cycles over (at most 64 of) the rows; no cycles where the export does not fit."""
+        rows = thin(self.accept(export, X))
+        with tempfile.TemporaryDirectory(prefix="sparsegen-") as folder:
+            workshop = Workshop(export, self.name, self.profile, Path(folder))
+            image = workshop.weigh()
+            try:
+                batches = list(workshop.simulate(rows, "-DMEASURE"))
+            except FitError:  # of RAM it needs all there is, or its flash is already too much
+                ram = self.profile.ram_bytes if image.flash <= self.profile.flash_bytes else image.static_ram
+                return Measurement(image.flash, ram, None, None)
+        cycles = [call - empty + RETURN_CYCLES for empty, *calls in (b.cycles for b in batches) for call in calls]
+        return Measurement(
+            flash=image.flash,
+            ram=image.static_ram + max(batch.stack for batch in batches),
+            instructions=None,
+            latency_us=None,
+            cycles=sum(cycles) / len(cycles),
+            worst_cycles=max(cycles),
+        )
+
+
+for name, description, profile in (
+    ("atmega328p", "8-bit AVR, no FPU (Arduino Uno and Nano)", Profile("ATmega328P", 16_000_000, 32 << 10, 2 << 10)),
+    ("attiny85", "8-bit AVR, no FPU and no multiplier", Profile("ATtiny85", 8_000_000, 8 << 10, 512)),
+):
+    DEVICES.register(name)(Avr(name, description, profile))
