@@ -27,7 +27,11 @@ class ToolError(SparsegenError, RuntimeError):
 
 
 class FitError(ToolError):
-    """A model that needs more flash or RAM than a device has."""
+    """A model that needs more flash or RAM than a device has; ``ram`` is what it needs at least, where known."""
+
+    def __init__(self, message: str, ram: int = 0) -> None:
+        super().__init__(message)
+        self.ram = ram
 
 
 def nearest(word: str, choices: Iterable[str]) -> str:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import re
+import subprocess
+import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +18,7 @@ from sparsegen.devices import Profile
 from sparsegen.devices._avr_harness import ROWS, SOURCE
 from sparsegen.devices._harness import definitions
 from sparsegen.devices._image import Image, read_image
-from sparsegen.devices._toolchain import SECTION_FLAGS, compile_with, first_lines, run_tool, write_files
+from sparsegen.devices._toolchain import SECTION_FLAGS, TOOL_SECONDS, compile_with, first_lines, write_files
 from sparsegen.errors import FitError, ToolError
 from sparsegen.targets import Export
 
@@ -29,6 +31,12 @@ BATCH_ROWS = 500
 LARGEST_ARRAY = 32_000
 """Bytes: avr-gcc takes arrays of less than half the address space."""
 COUNT_BYTES = 2
+RAM = 0x80_0000
+"""What the linker adds to addresses in RAM, to tell them from those in flash."""
+FIRST_ROW_SECONDS = 30
+SMALLER = "use fewer vectors or features, a projection, or a larger part"
+END, STACK_MET_DATA = ".", "*"
+CRASHED = "avr_sadly_crashed"
 TRACE_FILE = "trace.vcd"
 # The linker is told of more flash than there is and goes on after an error: what does not fit is to be weighed too.
 ANY_SIZE = ("-Wl,--defsym=__TEXT_REGION_LENGTH__=0x100000", "-Wl,--noinhibit-exec")
@@ -51,12 +59,19 @@ class Printed:
 
 
 class Workshop:
-    """Builds one export for one part in a temporary folder; the model is compiled once."""
+    """Builds one export for one part in a temporary folder; the model is compiled once.
+
+    Raises a FitError where the tables alone, or one row alone, are too large.
+    """
 
     def __init__(self, export: Export, device: str, profile: Profile, folder: Path) -> None:
         self.export, self.device, self.profile, self.folder = export, device, profile, folder
         self._subject = f"{export.name} ({export.target})"
-        self._objects = [self._compile(Path(source)) for source in write_files(export, folder)]
+        self._row_bytes = export.n_features * export.input_dtype.itemsize
+        short = profile.shortage(export.table_bytes, self._row_bytes)
+        if short is not None:
+            raise self._misfit(f"it {short}")
+        self._objects = [self._compile(Path(source), "-fstack-usage") for source in write_files(export, folder)]
 
     def weigh(self) -> Image:
         """Return the image with only ``NAME_predict`` and what it reaches, without start-up code."""
@@ -65,44 +80,51 @@ class Workshop:
         self._require(image, root)
         return image
 
-    def simulate(self, rows: NDArray[Any], *flags: str) -> Iterator[Printed]:
-        """Yield what each batch of rows gave; ``flags`` say what the program does with them."""
-        suffix = Path(self.export.sources[0]).suffix
-        source, table = self.folder / f"sparsegen_harness{suffix}", self.folder / f"sparsegen_rows{suffix}"
+    def frame(self) -> int:
+        """Return the bytes of stack that a prediction takes at least: the compiler's figure of its largest function."""
+        said = "\n".join(Path(made).with_suffix(".su").read_text() for made in self._objects)
+        functions = re.findall(rf"\b{self.export.name}_(?:predict|scores)\b.*\t(\d+)\t", said)
+        return max(map(int, functions), default=0)
+
+    def simulate(self, rows: NDArray[Any], *, measure: bool) -> Iterator[Printed]:
+        """Yield what each batch of rows gave: scores and labels, or stack and cycles of the predictions."""
+        folder, suffix = self.folder / "sparsegen_harness", Path(self.export.sources[0]).suffix
+        folder.mkdir()
+        source, table = folder / f"main{suffix}", folder / f"rows{suffix}"
         source.write_text(SOURCE)
         table.write_text(ROWS)
-        harness = self._compile(source, *HARNESS, *definitions(self.export), *flags)
+        harness = self._compile(source, *HARNESS, *definitions(self.export), *(["-DMEASURE"] if measure else []))
 
-        def program(row_bytes: int, *options: str) -> bytes:
-            filled = self._compile(table, f"-DCAPACITY={COUNT_BYTES + row_bytes}")
+        def program(n_rows: int, *options: str) -> bytes:
+            filled = self._compile(table, f"-DCAPACITY={COUNT_BYTES + n_rows * self._row_bytes}")
             return self._link([harness, filled, *MMCU, *options])
 
-        row_bytes = rows[0].nbytes
-        room = min(self._room(read_image(program(row_bytes, *ANY_SIZE))), LARGEST_ARRAY)
-        batch = min(BATCH_ROWS, 1 + room // row_bytes, len(rows))
-        elf = program(batch * row_bytes)
+        smallest = read_image(program(1, *ANY_SIZE))
+        for function in ("predict",) if measure else ("predict", "scores"):
+            self._require(smallest, f"{self.export.name}_{function}")
+        room = min(self._room(smallest), LARGEST_ARRAY)
+        batch = min(BATCH_ROWS, 1 + room // self._row_bytes, len(rows))
+        elf = program(batch)
         at = _place_in_file(elf, "sparsegen_rows")
-        with progress.task(f"simulating {self.device}", -(-len(rows) // batch)) as advance:
-            for first in range(0, len(rows), batch):
-                part = rows[first : first + batch]
-                content = len(part).to_bytes(COUNT_BYTES, "little") + part.tobytes()
-                yield self._run(elf[:at] + content + elf[at + len(content) :], len(part))
+        ends = [*range(1, len(rows), batch), len(rows)]  # the first row alone: a model that never returns shows soon
+        with progress.task(f"simulating {self.device}", len(ends)) as advance:
+            for first, end in zip([0, *ends], ends, strict=False):
+                content = (end - first).to_bytes(COUNT_BYTES, "little") + rows[first:end].tobytes()
+                filled = elf[:at] + content + elf[at + len(content) :]
+                yield self._run(filled, TOOL_SECONDS if first else FIRST_ROW_SECONDS)
                 advance("")
 
     def _room(self, image: Image) -> int:
         """Return the bytes of flash left beside the program with one row, or raise where there are none."""
-        self._require(image, f"{self.export.name}_predict")
-        flash, ram = image.symbols["__data_load_end"], image.symbols["_end"] - image.symbols["__data_start"]
-        short = self.profile.shortage(flash, ram)
+        flash, free = image.symbols["__data_load_end"], image.symbols["__stack"] + 1 + RAM - image.symbols["_end"]
+        short = self.profile.shortage(flash, self.profile.ram_bytes - free + self.frame())
         if short is not None:
             raise self._misfit(f"with one row and the program that feeds it, it {short}")
         return self.profile.flash_bytes - flash
 
-    def _misfit(self, why: str) -> FitError:
-        return FitError(
-            f"{self.export.name} does not fit device {self.device} ({self.profile.part}): {why}; use fewer vectors or "
-            "features, a projection, or a larger part"
-        )
+    def _misfit(self, why: str, ram: int = 0) -> FitError:
+        sentence = f"{self.export.name} does not fit device {self.device} ({self.profile.part}): {why}; {SMALLER}"
+        return FitError(sentence, ram)
 
     def _require(self, image: Image, function: str) -> None:
         if function not in image.symbols:
@@ -121,22 +143,40 @@ class Workshop:
         compile_with((COMPILER,), options, self.folder, self._subject)
         return made.read_bytes()
 
-    def _run(self, elf: bytes, n_rows: int) -> Printed:
+    def _run(self, elf: bytes, seconds: float) -> Printed:
         program, trace = self.folder / "sparsegen_run.elf", self.folder / TRACE_FILE
         program.write_bytes(elf)
         trace.unlink(missing_ok=True)
-        finished = run_tool([SIMULATOR, "-m", self.device, "-f", str(SIMULATED_HZ), str(program)], self.folder)
-        said = (finished.stdout + finished.stderr).decode(errors="replace")
+        said = _simavr(["-m", self.device, "-f", str(SIMULATED_HZ), str(program)], self.folder, seconds)
         *rows, last = re.findall(r"^O:([A-P]*[.!*]?)\r?$", said, re.MULTILINE) or [""]
-        if last == "*":
-            raise self._misfit(f"its stack {self.profile.shortage(None, self.profile.ram_bytes + 1)}")
-        if not last.endswith("."):
+        if last == STACK_MET_DATA:
+            short = self.profile.ram_bytes + 1
+            raise self._misfit(f"its stack {self.profile.shortage(None, short)}", short - self._row_bytes)
+        if not last.endswith(END):
             raise ToolError(
-                f"{self.export.name} crashed in simavr; the generated code reads or writes outside its arrays, or its "
-                f"stack met other data; simavr said: {first_lines(_complaint(said), self.folder)}"
+                f"{self.export.name} crashed in simavr{_complaint(said, self.folder)}; the generated code reads or "
+                "writes outside its arrays, or its stack needs more RAM than there is"
             )
         traced = _calls(trace.read_text()) if trace.exists() else []
         return Printed([_bytes(row) for row in rows], int.from_bytes(_bytes(last[:-1]), "little"), traced)
+
+
+def _simavr(arguments: Sequence[str], folder: Path, seconds: float) -> str:
+    """Return what simavr prints; after a crash it would wait for a debugger, and is ended instead."""
+    command = [SIMULATOR, "-v", *arguments]
+    lines = []
+    with subprocess.Popen(command, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as process:
+        limit = threading.Timer(seconds, process.kill)
+        limit.start()
+        for line in process.stderr or ():
+            lines.append(re.sub(r"\x1b\[\d*m", "", line.decode(errors="replace")))
+            if CRASHED in lines[-1]:
+                process.kill()
+        in_time = limit.is_alive()
+        limit.cancel()
+    if not in_time:
+        raise ToolError(f"simavr did not end within {seconds:g} s; try fewer rows or a smaller model")
+    return "".join(lines)
 
 
 def _place_in_file(elf: bytes, symbol: str) -> int:
@@ -163,6 +203,7 @@ def _calls(trace: str) -> list[int]:
     return [end - start for start, end in zip(times[::2], times[1::2], strict=True)]
 
 
-def _complaint(said: str) -> str:
-    """Return simavr's own words, without what the program printed and what was loaded."""
-    return "\n".join(line for line in said.splitlines() if not line.startswith(("O:", "Loaded")))
+def _complaint(said: str, folder: Path) -> str:
+    """Return simavr's own words, where it has any beside what the program printed."""
+    own = "\n".join(line for line in said.splitlines() if not line.startswith(("O:", CRASHED)))
+    return f", which says: {first_lines(own, folder)}" if own.strip() else ""

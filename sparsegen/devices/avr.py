@@ -50,7 +50,7 @@ class Avr(Device):
         rows = self.accept(export, X)
         with tempfile.TemporaryDirectory(prefix="sparsegen-") as folder:
             workshop = Workshop(export, self.name, self.profile, Path(folder))
-            shown = b"".join(row for printed in workshop.simulate(rows) for row in printed.rows)
+            shown = b"".join(row for printed in workshop.simulate(rows, measure=False) for row in printed.rows)
         record = np.dtype([("scores", export.score_dtype.newbyteorder("<"), (export.n_outputs,)), ("label", "<i2")])
         out = np.frombuffer(shown, dtype=record)
         return Outputs(np.ascontiguousarray(out["scores"], export.score_dtype), out["label"].astype(np.int32))
@@ -59,13 +59,15 @@ class Avr(Device):
         """Return flash, RAM and cycles over (at most 64 of) the rows; no cycles where the export does not fit."""
         rows = thin(self.accept(export, X))
         with tempfile.TemporaryDirectory(prefix="sparsegen-") as folder:
-            workshop = Workshop(export, self.name, self.profile, Path(folder))
+            try:
+                workshop = Workshop(export, self.name, self.profile, Path(folder))
+            except FitError:
+                return Measurement(export.table_bytes, None, None, None)
             image = workshop.weigh()
             try:
-                batches = list(workshop.simulate(rows, "-DMEASURE"))
-            except FitError:  # of RAM it needs all there is, or its flash is already too much
-                ram = self.profile.ram_bytes if image.flash <= self.profile.flash_bytes else image.static_ram
-                return Measurement(image.flash, ram, None, None)
+                batches = list(workshop.simulate(rows, measure=True))
+            except FitError as error:
+                return Measurement(image.flash, max(image.static_ram + workshop.frame(), error.ram), None, None)
         cycles = [call - empty + RETURN_CYCLES for empty, *calls in (b.cycles for b in batches) for call in calls]
         return Measurement(
             flash=image.flash,
