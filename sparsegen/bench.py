@@ -1,4 +1,4 @@
-"""What a prediction costs: instructions or latency, flash and RAM, per device."""
+"""What a prediction costs: instructions, cycles or latency, flash and RAM, per device, and whether it fits."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sparsegen import progress
-from sparsegen.devices import Measurement
+from sparsegen.devices import Measurement, Profile
 from sparsegen.expression import Array
 from sparsegen.model import SparseModel
 from sparsegen.registry import TARGETS
@@ -23,6 +23,51 @@ class Cost:
     device: str
     measurement: Measurement
     table_bytes: int
+    profile: Profile | None = None
+    """The part that the device stands for."""
+    input_bytes: int = 0
+    """RAM that the features take, which the measurement leaves out."""
+
+    @property
+    def ram_with_input(self) -> int | None:
+        """Bytes of RAM with the features, ``None`` where the device cannot tell."""
+        return None if self.measurement.ram is None else self.measurement.ram + self.input_bytes
+
+    @property
+    def flash_share(self) -> float | None:
+        """Share of the part's flash."""
+        return None if self.profile is None else _share(self.measurement.flash, self.profile.flash_bytes)
+
+    @property
+    def ram_share(self) -> float | None:
+        """Share of the part's RAM, features included."""
+        return None if self.profile is None else _share(self.ram_with_input, self.profile.ram_bytes)
+
+    @property
+    def milliseconds(self) -> float | None:
+        """Mean time at the part's clock, where cycles are known."""
+        return None if self.profile is None else _share(self.measurement.cycles, self.profile.clock_hz / 1000)
+
+    @property
+    def worst_milliseconds(self) -> float | None:
+        """Longest time of any measured row at the part's clock, where cycles are known."""
+        return None if self.profile is None else _share(self.measurement.worst_cycles, self.profile.clock_hz / 1000)
+
+    @property
+    def problem(self) -> str | None:
+        """A sentence where the model does not fit the part, else ``None``."""
+        if self.profile is None:
+            return None
+        ram = self.input_bytes if self.ram_with_input is None else self.ram_with_input
+        short = self.profile.shortage(self.measurement.flash, ram)
+        if short is None:
+            return None
+        included = " with its input" if ram > self.profile.ram_bytes else ""
+        return self.profile.misfit("the model", self.device, f"it{included} {short}")
+
+
+def _share(value: float | None, whole: float) -> float | None:
+    return None if value is None else value / whole
 
 
 def bench(
@@ -40,6 +85,8 @@ def bench(
     costs = []
     with progress.task("measuring", len(chosen)) as advance:
         for device in chosen:
-            costs.append(Cost(device.name, device.measure(export, rows), export.table_bytes))
+            measured = device.measure(export, rows)
+            input_bytes = export.n_features * export.input_dtype.itemsize
+            costs.append(Cost(device.name, measured, export.table_bytes, device.profile, input_bytes))
             advance(device.name)
     return costs

@@ -162,9 +162,9 @@ def verify(
 
     from sparsegen import cli_output as out
     from sparsegen import verify as verification
-    from sparsegen.console import progress_bars
+    from sparsegen.console import fit_warnings, progress_bars
 
-    with progress_bars():
+    with fit_warnings(), progress_bars():
         model, X, y = _model_and_rows(model_file, data_file, label)
         verdicts = _some_device(verification.verify(model, X, y, target=target, devices=devices), target)
     out.print_verdicts(verdicts, as_json)
@@ -183,13 +183,13 @@ def bench(
     target: Annotated[str, typer.Option(help="Export target to measure.")] = "c",
     as_json: Json = False,
 ) -> None:
-    """Measure what one prediction costs on each device: instructions or latency, flash, RAM."""
+    """Measure what one prediction costs on each device; exit code 1 where the model does not fit a named one."""
     if label is not None and data_file is None:
         raise OptionError("--label names a column of --data; give --data too, or leave --label out")
     devices = device_names(device)
 
     from sparsegen import bench as benchmark
-    from sparsegen import cli_output as out
+    from sparsegen import cli_costs as out
     from sparsegen.console import progress_bars
     from sparsegen.model import SparseModel
 
@@ -200,6 +200,8 @@ def bench(
             model, X, _ = _model_and_rows(model_file, data_file, label)
         costs = _some_device(benchmark.bench(model, X, target=target, devices=devices), target)
     out.print_costs(costs, as_json)
+    if out.print_problems(costs, named=devices is not None):
+        raise typer.Exit(1)
 
 
 @app.command()

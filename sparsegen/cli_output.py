@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from sparsegen.bench import Cost
+from sparsegen.cli_costs import cost_document, cost_facts, device_cells, device_document
 from sparsegen.console import or_dash, percent, print_facts, print_json, print_table, print_warnings, width
 from sparsegen.demo import DemoRow
 from sparsegen.draw import as_text
@@ -28,8 +28,6 @@ from sparsegen.search import SearchResult
 from sparsegen.targets import Export
 from sparsegen.training import TrainingReport
 from sparsegen.verify import Verdict
-
-COST_COLUMNS = ("instructions", "latency\nus", "flash\nbytes", "of it\ntables", "RAM\nbytes")
 
 
 def print_training(report: TrainingReport, path: Path, as_json: bool) -> None:
@@ -143,29 +141,6 @@ def print_verdicts(verdicts: Sequence[Verdict], as_json: bool) -> None:
     print_table(f"{verdicts[0].target} export against Python", columns, rows, text=2)
 
 
-def print_costs(costs: Sequence[Cost], as_json: bool) -> None:
-    """Print what a prediction costs on each device."""
-    if as_json:
-        print_json([_cost_document(cost) for cost in costs])
-        return
-    print_table("one prediction", ("device", *COST_COLUMNS), [(c.device, *_cost_cells(c)) for c in costs])
-
-
-def _cost_document(cost: Cost) -> dict[str, Any]:
-    return {"device": cost.device, **asdict(cost.measurement), "table_bytes": cost.table_bytes}
-
-
-def _cost_cells(cost: Cost) -> tuple[str, ...]:
-    m = cost.measurement
-    return (
-        or_dash(m.instructions, lambda v: f"{v:,.0f}"),
-        or_dash(m.latency_us, lambda v: f"{v:.2f}"),
-        or_dash(m.flash, lambda v: f"{v:,}"),
-        f"{cost.table_bytes:,}",
-        or_dash(m.ram, lambda v: f"{v:,}"),
-    )
-
-
 def print_card(model: SparseModel, images: Array | None, as_json: bool) -> None:
     """Print the card, and the vectors where they are images."""
     facts = {
@@ -208,10 +183,7 @@ def print_list(what: str, as_json: bool) -> None:
             for name, entry in KERNELS.items()
         ],
         "targets": lambda: [{"name": name, "what": entry.description} for name, entry in TARGETS.items()],
-        "devices": lambda: [
-            {"name": name, "runs": entry.runs, "what": entry.description, "missing": entry.missing()}
-            for name, entry in DEVICES.items()
-        ],
+        "devices": lambda: [device_document(entry) for entry in DEVICES.values()],
     }
     if what not in lists:
         raise OptionError(f"there is no list of {what!r}{nearest(what, lists)}; choose one of: {', '.join(lists)}")
@@ -219,9 +191,9 @@ def print_list(what: str, as_json: bool) -> None:
     if as_json:
         print_json(entries)
         return
-    columns = tuple("runs here" if key == "missing" else key for key in entries[0])
-    rows = [tuple("yes" if cell is None else cell for cell in entry.values()) for entry in entries]
-    print_table(what, columns, rows, text=len(columns))
+    if what == "devices":
+        entries = [device_cells(entry) for entry in entries]
+    print_table(what, tuple(entries[0]), [tuple(entry.values()) for entry in entries], text=len(entries[0]))
 
 
 def print_demo(rows: Sequence[DemoRow], folder: Path, as_json: bool) -> None:
@@ -247,9 +219,7 @@ def _demo_facts(row: DemoRow) -> dict[str, str]:
     }
     differing = {verdict.device: f"{verdict.mismatches} of {verdict.rows}" for verdict in row.verdicts}
     for cost in row.costs:
-        instructions, latency, flash, _, ram = _cost_cells(cost)
-        lines = {"flash bytes": flash, "RAM bytes": ram, "instructions": instructions, "latency us": latency}
-        facts |= {f"{cost.device}: {name}": text for name, text in lines.items() if text != "-"}
+        facts |= cost_facts(cost)
         if cost.device in differing:
             facts[f"{cost.device}: labels differing"] = differing.pop(cost.device)
     return facts | {f"{device}: labels differing": text for device, text in differing.items()}
@@ -261,6 +231,6 @@ def _demo_document(row: DemoRow) -> dict[str, Any]:
         "accuracy": row.report.accuracy,
         "vectors": row.report.model.n_vectors,
         "table_bytes": row.table_bytes,
-        "costs": [_cost_document(cost) for cost in row.costs],
+        "costs": [cost_document(cost) for cost in row.costs],
         "verdicts": [{**asdict(v), "ok": v.ok} for v in row.verdicts],
     }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import sys
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
@@ -15,6 +16,7 @@ from rich.table import Table
 from rich.text import Text
 
 from sparsegen import progress
+from sparsegen.errors import FitWarning
 
 PIPE_WIDTH = 160  # columns when piped, so that tables are not cut
 
@@ -83,10 +85,19 @@ def print_facts(title: str, facts: Sequence[tuple[str, object]]) -> None:
     print_table(title, ("", ""), facts, text=2)
 
 
-def print_warnings(warnings: Sequence[str]) -> None:
+def print_warnings(sentences: Sequence[str], kind: str = "warning") -> None:
     """Print each warning as a sentence of its own, apart from the results."""
-    for warning in warnings:
-        print(f"warning: {warning}", file=sys.stderr)
+    for sentence in sentences:
+        print(f"{kind}: {sentence}", file=sys.stderr)
+
+
+@contextmanager
+def fit_warnings() -> Iterator[None]:
+    """Print the library's warnings of models that do not fit a device as sentences, once the block has ended."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", FitWarning)
+        yield
+    print_warnings([str(warning.message) for warning in caught])
 
 
 def width() -> int:

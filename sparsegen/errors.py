@@ -34,6 +34,10 @@ class FitError(ToolError):
         self.ram = ram
 
 
+class FitWarning(UserWarning):
+    """A device that was left out because the model does not fit it."""
+
+
 def nearest(word: str, choices: Iterable[str]) -> str:
     """Return ``" (did you mean 'x'?)"`` for the closest choice, or an empty string."""
     close = difflib.get_close_matches(word, list(choices), n=1, cutoff=0.5)

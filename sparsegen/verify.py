@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 
 from sparsegen import progress
 from sparsegen.devices import Device
-from sparsegen.errors import DataError, OptionError, ToolError
+from sparsegen.errors import DataError, FitError, FitWarning, OptionError, ToolError
 from sparsegen.expression import Array
 from sparsegen.model import SparseModel
 from sparsegen.registry import DEVICES, TARGETS
@@ -68,7 +69,11 @@ def verify(
     devices: Iterable[str] | None = None,
     name: str = "model",
 ) -> list[Verdict]:
-    """Return one verdict per device, over every row of ``X``."""
+    """Return one verdict per device, over every row of ``X``.
+
+    Of the devices that can run here, one that the model does not fit is left out with a ``FitWarning``; where
+    ``devices`` names it, or none is left, that is a ``FitError``.
+    """
     if len(X) == 0:
         raise DataError("there are no rows to verify on; pass at least one")
     export = TARGETS[target].export(model, name)
@@ -77,7 +82,12 @@ def verify(
     verdicts = []
     with progress.task("verifying", len(chosen)) as advance:
         for device in chosen:
-            verdicts.append(_compare(device, export, model, X, y, scores, labels))
+            try:
+                verdicts.append(_compare(device, export, model, X, y, scores, labels))
+            except FitError as error:
+                if devices is not None or (device is chosen[-1] and not verdicts):
+                    raise
+                warnings.warn(f"{device.name} is left out: {error}", FitWarning, stacklevel=2)
             advance(device.name)
     return verdicts
 

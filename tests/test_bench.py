@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-import pytest
-from golden_models import SMALL, rows
+import re
 
-from sparsegen.bench import bench
+import pytest
+from golden_models import SMALL, model, rows
+
+from sparsegen.bench import Cost, bench
+from sparsegen.devices import Measurement, Profile
 from sparsegen.errors import DataError, OptionError
 from sparsegen.registry import DEVICES, TARGETS
 
@@ -27,6 +30,43 @@ def test_emulated_costs(X):
     assert 0 < cost.measurement.ram < 200
     assert 100 < cost.measurement.instructions < 1000
     assert cost.measurement.latency_us is None
+
+
+def test_avr_costs():
+    require("atmega328p")
+    (cost,) = bench(MODEL, rows(MODEL), devices=["atmega328p"])
+    cycles, worst = cost.measurement.cycles, cost.measurement.worst_cycles
+    assert 5000 < cycles <= worst < 50_000
+    assert (cost.milliseconds, cost.worst_milliseconds) == (cycles / 16_000, worst / 16_000)
+    assert cost.flash_share == cost.measurement.flash / 32_768
+    assert cost.ram_share == (cost.measurement.ram + 12) / 2048
+    assert cost.problem is None
+
+
+@pytest.mark.parametrize("device", ["attiny85", "cortex-m3"])
+def test_a_model_that_does_not_fit_is_measured_as_far_as_it_goes(device):
+    require(device)
+    n = {"attiny85": 500, "cortex-m3": 6000}[device]
+    (cost,) = bench(model([("rbf", {"gamma": 0.1})], n, 3, (0, 1)), devices=[device])
+    there = DEVICES[device].profile.flash_bytes
+    assert cost.measurement.flash > there and cost.flash_share > 1
+    needed = rf"it needs at least {cost.measurement.flash:,} bytes of flash, and there are {there:,}; use fewer"
+    assert re.search(rf"^the model does not fit device {device} \(.*\): {needed}", cost.problem)
+
+
+def test_too_little_ram_counts_the_input():
+    part = Profile("part", 1_000_000, 1000, 100)
+    fits, wide = (Cost("d", Measurement(10, 50, None, None), 4, part, n) for n in (50, 51))
+    assert fits.problem is None and fits.ram_share == 1
+    assert "it with its input needs at least 101 bytes of RAM, and there are 100; " in wide.problem
+    assert Cost("d", Measurement(10, None, None, None), 4, part, 101).problem is not None
+    assert Cost("host", Measurement(10, 50, None, None), 4).problem is None
+
+
+def test_worst_and_mean_instructions():
+    require("cortex-m0plus")
+    (cost,) = bench(MODEL, rows(MODEL), devices=["cortex-m0plus"])
+    assert cost.measurement.instructions < cost.measurement.worst_instructions < 2 * cost.measurement.instructions
 
 
 def test_host_costs():

@@ -11,6 +11,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -195,7 +196,7 @@ def test_verify_and_bench_on_this_computer(run: Run, folder: Path) -> None:
     assert cost["device"] == "host"
     assert cost["table_bytes"] > 0
     with_data = run("bench", folder / "good.safetensors", "--device", "host", "--data", folder / "good.csv")
-    assert "instructions" in with_data.out
+    assert "instruc-" in with_data.out
     assert max(map(len, (line.rstrip() for line in with_data.out.splitlines()))) <= 80
 
 
@@ -221,6 +222,74 @@ def test_inspect_shows_the_card_and_draws(run: Run, folder: Path, tmp_path: Path
     assert "█" in shown
     assert run("inspect", model, "--image", "2x2", "-o", tmp_path / "z.png").code == 0
     assert (tmp_path / "z.png").read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize("name", ["one", "named", "unnamed"])
+def test_bench_says_loudly_what_does_not_fit(
+    run: Run, folder: Path, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from sparsegen import bench
+    from sparsegen.devices import Measurement, Profile
+
+    tiny = Profile("ATtiny85", 8_000_000, 8192, 512)
+    small = bench.Cost("atmega328p", Measurement(5000, 60, None, None, 40_000.0, None, 48_000), 4000, tiny, 64)
+    large = bench.Cost("attiny85", Measurement(9000, 60, None, None), 8000, tiny, 64)
+    monkeypatch.setattr(bench, "bench", lambda *args, **options: [large] if name == "one" else [small, large])
+    device = [] if name == "unnamed" else ["--device", "attiny85"]
+    ended = run("bench", folder / "good.safetensors", *device)
+    kind = "warning" if name == "unnamed" else "error"
+    assert ended.code == (0 if name == "unnamed" else 1)
+    assert ended.err.startswith(
+        f"{kind}: the model does not fit device attiny85 (ATtiny85): it needs at least 9,000 bytes"
+    )
+    assert "of flash, and there are 8,192; use fewer" in ended.err and ended.err.count("\n") == 1
+    assert "9,000" in ended.out and "110 %" in ended.out
+    assert max(map(len, (line.rstrip() for line in ended.out.splitlines()))) <= 80
+    document = json.loads(run("bench", folder / "good.safetensors", *device, "--json").out)
+    assert document[-1]["problem"] in ended.err
+    assert document[-1]["profile"]["flash_bytes"] == 8192
+    if name != "one":
+        assert (document[0]["milliseconds"], document[0]["worst_milliseconds"], document[0]["problem"]) == (5, 6, None)
+        assert document[0]["ram_share"] == 124 / 512
+        assert "61 %" in ended.out and "24 %" in ended.out
+
+
+def test_verify_leaves_out_what_does_not_fit_with_a_sentence(
+    run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import warnings
+
+    from sparsegen import verify
+    from sparsegen.errors import FitError, FitWarning
+
+    good = verify.Verdict("c", "host", 60, 0, 0.0, 0.0, None)
+
+    def verify_some(*args: object, devices: object, **options: object) -> list[verify.Verdict]:
+        if devices is not None:
+            raise FitError("model does not fit device attiny85")
+        warnings.warn("attiny85 is left out: model does not fit", FitWarning, stacklevel=1)
+        return [good]
+
+    monkeypatch.setattr(verify, "verify", verify_some)
+    ended = run("verify", folder / "good.safetensors", folder / "good.csv")
+    assert (ended.code, ended.err) == (0, "warning: attiny85 is left out: model does not fit\n")
+    named = run("verify", folder / "good.safetensors", folder / "good.csv", "--device", "attiny85")
+    assert_refused(named, "model does not fit device attiny85")
+
+
+def test_list_devices_shows_the_part_and_what_to_install(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    from sparsegen.registry import DEVICES
+
+    monkeypatch.setattr(DEVICES["attiny85"], "missing", lambda: "simavr not found; install it")
+    monkeypatch.setattr(DEVICES["atmega328p"], "missing", lambda: None)
+    lines = {line.split("│")[1].strip(): line for line in run("list", "devices").out.splitlines() if "│" in line}
+    assert "ATtiny85: 8 MHz, 8 KB flash, 512 B RAM" in lines["attiny85"]
+    assert "no: simavr not found; install it" in lines["attiny85"]
+    assert lines["atmega328p"].rstrip(" │").endswith("yes")
+    entries = {entry["name"]: entry for entry in _list(run, "devices")}
+    assert (entries["atmega328p"]["clock_hz"], entries["atmega328p"]["ram_bytes"]) == (16_000_000, 2048)
+    assert entries["host"]["part"] is None
+    assert all(entry["flash_bytes"] for name, entry in entries.items() if name not in ("host", "onnxruntime"))
 
 
 @pytest.mark.parametrize("what", ["methods", "kernels", "targets", "devices"])
@@ -509,6 +578,6 @@ def test_a_terminal_of_80_columns_shows_progress_and_whole_tables(folder: Path, 
     assert max(map(len, table)) <= 80
 
 
-def _list(run: Run, what: str) -> list[dict[str, str]]:
-    entries: list[dict[str, str]] = json.loads(run("list", what, "--json").out)
+def _list(run: Run, what: str) -> list[dict[str, Any]]:
+    entries: list[dict[str, Any]] = json.loads(run("list", what, "--json").out)
     return entries

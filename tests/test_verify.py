@@ -9,7 +9,7 @@ import pytest
 from golden_models import SMALL, rows
 
 from sparsegen.devices import Device, Outputs
-from sparsegen.errors import DataError, ModelError, OptionError, ToolError
+from sparsegen.errors import DataError, FitError, FitWarning, ModelError, OptionError, ToolError
 from sparsegen.model import SparseModel
 from sparsegen.registry import DEVICES, TARGETS
 from sparsegen.targets import Target
@@ -138,7 +138,9 @@ def test_rows_that_cannot_be_verified_are_one_sentence(rows, error, sentence):
 def test_devices_that_do_not_fit_are_one_sentence():
     with pytest.raises(OptionError, match=r"there is no device 'cortex-m4' \(did you mean 'cortex-m4f'"):
         verify(MODEL, X, devices=["cortex-m4"])
-    with pytest.raises(OptionError, match="device onnxruntime does not run c exports; choose from: cortex-m0plus"):
+    with pytest.raises(
+        OptionError, match="device onnxruntime does not run c exports; choose from: atmega328p, attiny85, cortex-m0plus"
+    ):
         verify(MODEL, X, devices=["onnxruntime"])
     with pytest.raises(OptionError, match="there is no target 'C'"):
         verify(MODEL, X, target="C")
@@ -149,6 +151,26 @@ def test_a_named_device_that_cannot_run_says_what_to_install(monkeypatch):
     with pytest.raises(ToolError, match="device cortex-m4f cannot run here: unicorn not found; install it"):
         verify(MODEL, X, devices=["cortex-m4f"])
     assert "cortex-m4f" not in [d.name for d in devices_for("c", None)]
+
+
+class Small(Fixed):
+    """A device that no model fits."""
+
+    def run(self, export, X):
+        raise FitError("model does not fit device small")
+
+
+def test_a_device_the_model_does_not_fit_is_left_out_unless_it_is_named(monkeypatch):
+    devices = [Fixed(MODEL.scores(X), MODEL.predict_index(X)), Small([], [])]
+    monkeypatch.setattr("sparsegen.verify.devices_for", lambda runs_as, names: devices)
+    with pytest.warns(FitWarning, match="left out: model does not fit device small"):
+        verdicts = verify(MODEL, X)
+    assert [v.device for v in verdicts] == ["fixed"]
+    with pytest.raises(FitError, match="does not fit device small"):
+        verify(MODEL, X, devices=["fixed", "small"])
+    del devices[0]
+    with pytest.raises(FitError, match="does not fit device small"):
+        verify(MODEL, X)
 
 
 def test_no_device_at_all_is_an_error_not_a_pass(monkeypatch):

@@ -45,6 +45,11 @@ class Profile:
         ]
         return f"needs at least {'; '.join(short)}" if short else None
 
+    def misfit(self, model: str, device: str, why: str) -> str:
+        """Return the sentence for a model that this part has no room for."""
+        advice = "use fewer vectors or features, a projection, or a larger part"
+        return f"{model} does not fit device {device} ({self.part}): {why}; {advice}"
+
 
 @dataclass(frozen=True)
 class Measurement:

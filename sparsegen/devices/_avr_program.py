@@ -34,7 +34,6 @@ COUNT_BYTES = 2
 RAM = 0x80_0000
 """What the linker adds to addresses in RAM, to tell them from those in flash."""
 FIRST_ROW_SECONDS = 30
-SMALLER = "use fewer vectors or features, a projection, or a larger part"
 END, STACK_MET_DATA = ".", "*"
 CRASHED = "avr_sadly_crashed"
 TRACE_FILE = "trace.vcd"
@@ -123,8 +122,7 @@ class Workshop:
         return self.profile.flash_bytes - flash
 
     def _misfit(self, why: str, ram: int = 0) -> FitError:
-        sentence = f"{self.export.name} does not fit device {self.device} ({self.profile.part}): {why}; {SMALLER}"
-        return FitError(sentence, ram)
+        return FitError(self.profile.misfit(self.export.name, self.device, why), ram)
 
     def _require(self, image: Image, function: str) -> None:
         if function not in image.symbols:

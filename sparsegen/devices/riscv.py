@@ -35,7 +35,7 @@ class Rv32(Core):
         return 4 if half_word & 0b11 == 0b11 else 2
 
 
-ESP32_C3 = Profile("ESP32-C3 with 4 MB of flash", 160_000_000, 4 << 20, 400 << 10)
+ESP32_C3 = Profile("ESP32-C3-MINI-1", 160_000_000, 4 << 20, 400 << 10)
 
 DEVICES.register("rv32imc")(
     EmulatedDevice(
