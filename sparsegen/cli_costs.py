@@ -19,7 +19,7 @@ COLUMNS: dict[str, Callable[[Cost], str]] = {
     "instruc-\ntions": lambda c: or_dash(c.measurement.instructions, "{:,.0f}".format),
     "cycles": lambda c: or_dash(c.measurement.cycles, "{:,.0f}".format),
     "worst": lambda c: or_dash(c.measurement.worst_cycles or c.measurement.worst_instructions, "{:,}".format),
-    "time\nms": lambda c: or_dash(c.milliseconds, "{:.3g}".format),
+    "time\nms": lambda c: or_dash(c.milliseconds, lambda ms: f"{ms:,.0f}" if ms >= 1000 else f"{ms:.3g}"),
     "latency\nus": lambda c: or_dash(c.measurement.latency_us, "{:.2f}".format),
     "flash\nbytes": lambda c: or_dash(c.measurement.flash, "{:,}".format),
     "of it\ntables": lambda c: f"{c.table_bytes:,}",

@@ -8,6 +8,7 @@ import subprocess
 import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from sparsegen.devices import Profile
 from sparsegen.devices._avr_harness import ROWS, SOURCE
 from sparsegen.devices._harness import definitions
 from sparsegen.devices._image import Image, read_image
-from sparsegen.devices._toolchain import SECTION_FLAGS, TOOL_SECONDS, compile_with, first_lines, write_files
+from sparsegen.devices._toolchain import SECTION_FLAGS, TOOL_SECONDS, compile_with, first_lines, run_tool, write_files
 from sparsegen.errors import FitError, ToolError
 from sparsegen.targets import Export
 
@@ -157,6 +158,13 @@ class Workshop:
             )
         traced = _calls(trace.read_text()) if trace.exists() else []
         return Printed([_bytes(row) for row in rows], int.from_bytes(_bytes(last[:-1]), "little"), traced)
+
+
+@cache
+def has_library(compiler: str) -> bool:
+    """Return whether avr-libc, which is a package of its own, is there: its libm holds the soft-float functions."""
+    found = run_tool([compiler, "-mmcu=atmega328p", "-print-file-name=libm.a"], Path()).stdout
+    return Path(found.decode().strip()).is_absolute()
 
 
 def _simavr(arguments: Sequence[str], folder: Path, seconds: float) -> str:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparsegen.devices import Device, Measurement, Outputs, Profile, thin
-from sparsegen.devices._avr_program import COMPILER, SIMULATOR, Workshop
+from sparsegen.devices._avr_program import COMPILER, SIMULATOR, Workshop, has_library
 from sparsegen.devices._toolchain import DEVICES_EXTRA, installed
 from sparsegen.errors import FitError
 from sparsegen.registry import DEVICES
@@ -41,6 +41,8 @@ class Avr(Device):
     def missing(self) -> str | None:
         """Return what to install, as a sentence, or ``None`` where the device can run here."""
         programs = [program for program in (COMPILER, SIMULATOR) if shutil.which(program) is None]
+        if not programs and not has_library(COMPILER):
+            programs = ["avr-libc"]
         if programs:
             return f"{' and '.join(programs)} not found; install them (Debian: apt-get install {DEBIAN})"
         return None if installed("elftools") else f"elftools not found; install it with: {DEVICES_EXTRA}"

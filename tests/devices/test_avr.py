@@ -230,6 +230,11 @@ def test_a_missing_tool_says_what_to_install(name, tool, hide, sample):
         DEVICES[name].run(sample.export, sample.X)
 
 
+def test_a_missing_library_says_what_to_install(device, monkeypatch):
+    monkeypatch.setattr("sparsegen.devices.avr.has_library", lambda compiler: False)
+    assert device.missing().startswith("avr-libc not found; install")
+
+
 def test_profiles_are_those_of_the_data_sheets():
     assert DEVICES["atmega328p"].profile == Profile("ATmega328P", 16_000_000, 32_768, 2048)
     assert DEVICES["attiny85"].profile == Profile("ATtiny85", 8_000_000, 8192, 512)
