@@ -11,9 +11,9 @@ from sparsegen import progress
 from sparsegen.devices import Measurement, Profile
 from sparsegen.expression import Array
 from sparsegen.model import SparseModel
-from sparsegen.registry import TARGETS
 from sparsegen.selftest import make_selftest
-from sparsegen.verify import as_float32, devices_for
+from sparsegen.targets import FLOAT32, Format
+from sparsegen.verify import Exports, device_rows, devices_for
 
 
 @dataclass(frozen=True)
@@ -27,6 +27,7 @@ class Cost:
     """The part that the device stands for."""
     input_bytes: int = 0
     """RAM that the features take, which the measurement leaves out."""
+    dtype: str = FLOAT32.dtype
 
     @property
     def ram_with_input(self) -> int | None:
@@ -77,16 +78,18 @@ def bench(
     target: str = "c",
     devices: Iterable[str] | None = None,
     name: str = "model",
+    numbers: Format = FLOAT32,
 ) -> list[Cost]:
     """Return one cost per device over the rows of ``X``, or over the export's own examples."""
-    export = TARGETS[target].export(model, name)
-    rows = as_float32(make_selftest(model).inputs if X is None else np.asarray(X))
-    chosen = devices_for(export.runs_as, devices)
+    exports = Exports(model, target, name, numbers)
+    rows = make_selftest(model).inputs if X is None else np.asarray(X)
+    chosen = devices_for(exports["portable"].runs_as, devices)
     costs = []
     with progress.task("measuring", len(chosen)) as advance:
         for device in chosen:
-            measured = device.measure(export, rows)
+            export = exports[device.loops]
+            measured = device.measure(export, device_rows(export, rows))
             input_bytes = export.n_features * export.input_dtype.itemsize
-            costs.append(Cost(device.name, measured, export.table_bytes, device.profile, input_bytes))
+            costs.append(Cost(device.name, measured, export.table_bytes, device.profile, input_bytes, numbers.dtype))
             advance(device.name)
     return costs

@@ -10,10 +10,14 @@ from typing import Annotated, Any
 import typer
 
 from sparsegen.cli_options import (
+    Calibrate,
     DataFile,
     Devices,
+    Dtype,
+    EarlyExit,
     ErrorWeight,
     Gamma,
+    Input,
     Json,
     KernelName,
     LabelColumn,
@@ -134,16 +138,46 @@ def export(
     model_file: ModelFile,
     target: Annotated[str, typer.Option(help="Export target; see: sparsegen list targets.")] = "c",
     name: Name = "model",
+    dtype: Annotated[
+        str, typer.Option(metavar="f32|q15|q7|auto", help="Number format; auto: the smallest that is accurate enough.")
+    ] = "f32",
+    reads: Input = "f32",
+    calibrate: Calibrate = None,
+    label: LabelColumn = None,
+    max_loss: Annotated[
+        float | None,
+        typer.Option(help="Points of accuracy that --dtype auto may lose.", show_default="0.5"),
+    ] = None,
+    early_exit: EarlyExit = False,
+    device: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Write integer loops for this device.", show_default="portable")
+    ] = None,
     output: Annotated[Path, typer.Option("-o", "--output", metavar="DIR", help="Folder for the files.")] = Path(),
     as_json: Json = False,
 ) -> None:
     """Write a model as source code or as an ONNX graph."""
+    if max_loss is not None and dtype != "auto":
+        raise OptionError("--max-loss goes with --dtype auto; give both or neither")
+
+    from dataclasses import replace
+
     from sparsegen import cli_output as out
     from sparsegen.files import write_all
+    from sparsegen.formats import choose_dtype, make_formats
     from sparsegen.model import SparseModel
-    from sparsegen.registry import TARGETS
+    from sparsegen.registry import DEVICES, TARGETS
 
-    exported = TARGETS[target].export(SparseModel.load(model_file), name)
+    numbers = make_formats("q7" if dtype == "auto" else dtype, reads, early_exit=early_exit)
+    if len(numbers) > 1:
+        raise OptionError(f"an export has one number format, but --dtype is {dtype!r}; export once for each")
+    model = SparseModel.load(model_file)
+    (chosen,) = _calibrated(numbers, model, calibrate, label)
+    if dtype == "auto":
+        found, _ = choose_dtype(model, chosen, 0.5 if max_loss is None else max_loss)
+        chosen = replace(chosen, dtype=found)
+    if device is not None:
+        chosen = replace(chosen, loops=DEVICES[device].loops)
+    exported = TARGETS[target].export(model, name, chosen)
     write_all(output, exported.files)
     out.print_export(exported, output, as_json)
 
@@ -155,6 +189,10 @@ def verify(
     label: LabelColumn = None,
     target: Annotated[str, typer.Option(help="Export target to check.")] = "c",
     device: Devices = None,
+    dtype: Dtype = "f32",
+    reads: Input = "f32",
+    calibrate: Calibrate = None,
+    early_exit: EarlyExit = False,
     as_json: Json = False,
 ) -> None:
     """Run every row through the export on each device and compare with Python; exit code 1 on a mismatch."""
@@ -163,10 +201,15 @@ def verify(
     from sparsegen import cli_output as out
     from sparsegen import verify as verification
     from sparsegen.console import fit_warnings, progress_bars
+    from sparsegen.formats import make_formats
 
+    formats = make_formats(dtype, reads, early_exit=early_exit)
     with fit_warnings(), progress_bars():
         model, X, y = _model_and_rows(model_file, data_file, label)
-        verdicts = _some_device(verification.verify(model, X, y, target=target, devices=devices), target)
+        verdicts = []
+        for numbers in _calibrated(formats, model, calibrate, label):
+            found = verification.verify(model, X, y, target=target, devices=devices, numbers=numbers)
+            verdicts += _some_device(found, target)
     out.print_verdicts(verdicts, as_json)
     if not all(verdict.ok for verdict in verdicts):
         raise typer.Exit(1)
@@ -181,24 +224,33 @@ def bench(
     ] = None,
     label: LabelColumn = None,
     target: Annotated[str, typer.Option(help="Export target to measure.")] = "c",
+    dtype: Dtype = "f32",
+    reads: Input = "f32",
+    calibrate: Calibrate = None,
+    early_exit: EarlyExit = False,
     as_json: Json = False,
 ) -> None:
     """Measure what one prediction costs on each device; exit code 1 where the model does not fit a named one."""
-    if label is not None and data_file is None:
+    if label is not None and data_file is None and calibrate is None:
         raise OptionError("--label names a column of --data; give --data too, or leave --label out")
     devices = device_names(device)
 
     from sparsegen import bench as benchmark
     from sparsegen import cli_costs as out
     from sparsegen.console import progress_bars
+    from sparsegen.formats import make_formats
     from sparsegen.model import SparseModel
 
+    formats = make_formats(dtype, reads, early_exit=early_exit)
     with progress_bars():
         if data_file is None:
             model, X = SparseModel.load(model_file), None
         else:
             model, X, _ = _model_and_rows(model_file, data_file, label)
-        costs = _some_device(benchmark.bench(model, X, target=target, devices=devices), target)
+        costs = []
+        for numbers in _calibrated(formats, model, calibrate, label):
+            found = benchmark.bench(model, X, target=target, devices=devices, numbers=numbers)
+            costs += _some_device(found, target)
     out.print_costs(costs, as_json)
     if out.print_problems(costs, named=devices is not None):
         raise typer.Exit(1)
@@ -269,6 +321,18 @@ def _model_and_rows(model_file: Path, data_file: Path, label: str | None) -> tup
     model = SparseModel.load(model_file)
     X, y = data.read_features(data_file, model.card.get("feature_names"), label, n_features=model.n_features)
     return model, X, y
+
+
+def _calibrated(formats: list[Any], model: Any, data_file: Path | None, label: str | None) -> list[Any]:
+    """Return the formats with the calibration rows of a file, read as the model's rows are."""
+    if data_file is None:
+        return formats
+    from dataclasses import replace
+
+    from sparsegen import data
+
+    X, y = data.read_features(data_file, model.card.get("feature_names"), label, n_features=model.n_features)
+    return [replace(numbers, rows=X, labels=y) for numbers in formats]
 
 
 def _some_device(results: list[Any], target: str) -> list[Any]:

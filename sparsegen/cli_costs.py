@@ -35,9 +35,11 @@ def print_costs(costs: Sequence[Cost], as_json: bool) -> None:
     if as_json:
         print_json([cost_document(cost) for cost in costs])
         return
-    filled = {name: cells for name, show in COLUMNS.items() if set(cells := [show(c) for c in costs]) != {"-"}}
-    rows = list(zip([cost.device for cost in costs], *filled.values(), strict=True))
-    print_table("one prediction; RAM used: with its input", ("device", *filled), rows)
+    for dtype in dict.fromkeys(cost.dtype for cost in costs):
+        alike = [cost for cost in costs if cost.dtype == dtype]
+        filled = {name: cells for name, show in COLUMNS.items() if set(cells := [show(c) for c in alike]) != {"-"}}
+        rows = list(zip([cost.device for cost in alike], *filled.values(), strict=True))
+        print_table(f"one prediction, {dtype}; RAM used: with its input", ("device", *filled), rows)
 
 
 def print_problems(costs: Sequence[Cost], *, named: bool) -> bool:
@@ -55,6 +57,7 @@ def cost_document(cost: Cost) -> dict[str, Any]:
     """Return a cost as JSON holds it."""
     return {
         "device": cost.device,
+        "dtype": cost.dtype,
         **asdict(cost.measurement),
         "table_bytes": cost.table_bytes,
         "input_bytes": cost.input_bytes,

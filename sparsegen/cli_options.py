@@ -24,6 +24,24 @@ Devices = Annotated[
 ]
 Name = Annotated[str, typer.Option("--name", metavar="PREFIX", help="Prefix of symbols and files.")]
 
+# of export, verify and bench
+Dtype = Annotated[str, typer.Option("--dtype", metavar="f32|q15|q7", help="Number formats, comma-separated.")]
+Input = Annotated[
+    str,
+    typer.Option(
+        "--input",
+        metavar="f32|raw-int16|raw-uint8|grid",
+        help="What integer C reads: raw features, or grid indices.",
+    ),
+]
+Calibrate = Annotated[
+    Path | None,
+    typer.Option(metavar="DATA", help="Rows to choose integer scales on.", show_default="the model card's ranges"),
+]
+EarlyExit = Annotated[
+    bool, typer.Option("--early-exit", help="Integer C may stop once the rest cannot change the label.")
+]
+
 # of train
 Vectors = Annotated[
     int | None,

@@ -116,11 +116,14 @@ def print_export(exported: Export, folder: Path, as_json: bool) -> None:
     """Print what was written and how to use it."""
     files = [str(folder / name) for name in exported.files]
     if as_json:
-        print_json({"files": files, "table_bytes": exported.table_bytes, "usage": exported.usage})
+        document = {"files": files, "dtype": exported.format.dtype, "table_bytes": exported.table_bytes}
+        print_json({**document, "promises": dict(exported.promises), "usage": exported.usage})
         return
     for file in files:
         print(f"wrote {file}")
-    print(f"{exported.table_bytes:,} bytes of tables")
+    print(f"{exported.table_bytes:,} bytes of tables, {exported.format.dtype}")
+    for subject, sentence in exported.promises:
+        print(f"{subject}: {sentence}")
     elsewhere = exported.runs_as == "c" and folder != Path()
     print(f"use: {f'cd {shlex.quote(str(folder))} && ' if elsewhere else ''}{exported.usage}")
 
@@ -130,15 +133,18 @@ def print_verdicts(verdicts: Sequence[Verdict], as_json: bool) -> None:
     if as_json:
         print_json([{**asdict(verdict), "ok": verdict.ok} for verdict in verdicts])
         return
-    columns = ("device", "result", "rows", "label\nmismatches", "max |score\ndifference|", "relative", "accuracy")
-    rows = [
-        (
-            v.device, "ok" if v.ok else "DIFFERS", v.rows, v.mismatches, f"{v.max_difference:.2e}",
-            f"{v.relative_difference:.2e}", or_dash(v.accuracy, percent),
-        )
-        for v in verdicts
-    ]  # fmt: skip
-    print_table(f"{verdicts[0].target} export against Python", columns, rows, text=2)
+    columns = ("device", "result", "rows", "mis-\nmatches", "|score\ndifference|", "label of\nmodel", "accuracy")
+    for dtype in dict.fromkeys(v.dtype for v in verdicts):
+        rows = [
+            (
+                v.device, "ok" if v.ok else "DIFFERS", v.rows, v.mismatches, f"{v.max_difference:.2e}",
+                or_dash(v.same_labels, percent), or_dash(v.accuracy, percent),
+            )
+            for v in verdicts
+            if v.dtype == dtype
+        ]  # fmt: skip
+        against = "Python" if dtype == "f32" else "its simulator, bit by bit"
+        print_table(f"{verdicts[0].target} export ({dtype}) against {against}", columns, rows, text=2)
 
 
 def print_card(model: SparseModel, images: Array | None, as_json: bool) -> None:

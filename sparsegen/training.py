@@ -66,6 +66,7 @@ def train(
         "data": {"source": train_set.source, "sha256": train_set.sha256, "rows": len(train_set.X)},
         "scale": scale,
         "feature_names": list(train_set.feature_names),
+        "ranges": {"low": train_set.X.min(axis=0).tolist(), "high": train_set.X.max(axis=0).tolist()},
     }
     if found is not None:
         card["search"] = found.as_json()

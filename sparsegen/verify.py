@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +16,7 @@ from sparsegen.errors import DataError, FitError, FitWarning, OptionError, ToolE
 from sparsegen.expression import Array
 from sparsegen.model import SparseModel
 from sparsegen.registry import DEVICES, TARGETS
-from sparsegen.targets import Export
+from sparsegen.targets import FLOAT32, Export, Format
 
 TOLERANCE = 1e-4  # of the scores, relative to the largest
 
@@ -28,13 +29,16 @@ class Verdict:
     device: str
     rows: int
     mismatches: int
-    """Rows whose label differs from the model's."""
+    """Rows whose label differs from the model's; of an integer export, rows that differ from its simulator at all."""
     max_difference: float
-    """Largest absolute difference of a score."""
+    """Largest absolute difference of a score; of an integer export from its simulator, in units of the model."""
     relative_difference: float
     """The same, relative to the largest score of the model (at least 1)."""
     accuracy: float | None
     """Share of rows the device labels correctly, where the data has labels."""
+    dtype: str = FLOAT32.dtype
+    same_labels: float | None = None
+    """Share of rows whose label is the real-valued model's."""
 
     @property
     def ok(self) -> bool:
@@ -68,6 +72,7 @@ def verify(
     target: str = "c",
     devices: Iterable[str] | None = None,
     name: str = "model",
+    numbers: Format = FLOAT32,
 ) -> list[Verdict]:
     """Return one verdict per device, over every row of ``X``.
 
@@ -76,14 +81,14 @@ def verify(
     """
     if len(X) == 0:
         raise DataError("there are no rows to verify on; pass at least one")
-    export = TARGETS[target].export(model, name)
-    scores, labels = model.scores(X), model.predict_index(X)
-    chosen = devices_for(export.runs_as, devices)
+    exports = Exports(model, target, name, numbers)
+    labels = model.predict_index(X)
+    chosen = devices_for(exports["portable"].runs_as, devices)
     verdicts = []
     with progress.task("verifying", len(chosen)) as advance:
         for device in chosen:
             try:
-                verdicts.append(_compare(device, export, model, X, y, scores, labels))
+                verdicts.append(_compare(device, exports[device.loops], model, X, y, labels))
             except FitError as error:
                 if devices is not None or (device is chosen[-1] and not verdicts):
                     raise
@@ -92,17 +97,38 @@ def verify(
     return verdicts
 
 
+class Exports:
+    """One model's exports by the inner loops they have; float32 has one form of them only."""
+
+    def __init__(self, model: SparseModel, target: str, name: str, numbers: Format) -> None:
+        self._model, self._target, self._name, self._numbers = model, TARGETS[target], name, numbers
+        self._made: dict[str, Export] = {}
+
+    def __getitem__(self, loops: str) -> Export:
+        """Return the export with these loops."""
+        loops = "portable" if self._numbers.dtype == FLOAT32.dtype else loops
+        if loops not in self._made:
+            numbers = replace(self._numbers, loops=loops)
+            self._made[loops] = self._target.export(self._model, self._name, numbers)
+        return self._made[loops]
+
+
 def _compare(
     device: Device,
     export: Export,
     model: SparseModel,
     X: Array,
     y: NDArray[np.generic] | None,
-    scores: Array,
     labels: NDArray[np.int64],
 ) -> Verdict:
-    out = device.run(export, as_float32(X))
-    difference = float(np.max(np.abs(out.scores.astype(np.float64) - scores)))
+    inputs = device_rows(export, X)
+    out = device.run(export, inputs)
+    if export.integer is None:
+        expected, unit, wrong = model.scores(X), 1.0, out.labels != labels
+    else:
+        expected, unit = export.integer.scores(inputs).astype(np.float64), export.integer.unit
+        wrong = (out.labels != export.integer.predict_index(inputs)) | np.any(out.scores != expected, axis=1)
+    difference = unit * float(np.max(np.abs(out.scores.astype(np.float64) - expected)))
     if np.isnan(difference):
         difference = float("inf")
     accuracy = None
@@ -113,11 +139,19 @@ def _compare(
         target=export.target,
         device=device.name,
         rows=len(X),
-        mismatches=int(np.count_nonzero(out.labels != labels)),
+        mismatches=int(np.count_nonzero(wrong)),
         max_difference=difference,
-        relative_difference=difference / max(1.0, float(np.abs(scores).max())),
+        relative_difference=difference / max(1.0, unit * float(np.abs(expected).max())),
         accuracy=accuracy,
+        dtype=export.format.dtype,
+        same_labels=float(np.mean(out.labels == labels)),
     )
+
+
+def device_rows(export: Export, X: Array) -> NDArray[Any]:
+    """Return raw rows in the type that an export reads."""
+    rows = as_float32(X)
+    return rows if export.integer is None else export.integer.inputs(np.asarray(X, dtype=np.float64))
 
 
 def as_float32(X: Array) -> NDArray[np.float32]:

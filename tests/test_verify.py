@@ -12,7 +12,7 @@ from sparsegen.devices import Device, Outputs
 from sparsegen.errors import DataError, FitError, FitWarning, ModelError, OptionError, ToolError
 from sparsegen.model import SparseModel
 from sparsegen.registry import DEVICES, TARGETS
-from sparsegen.targets import Target
+from sparsegen.targets import FLOAT32, Target
 from sparsegen.verify import TOLERANCE, Verdict, as_float32, devices_for, verify
 
 MODEL = SMALL["binary_rbf"]
@@ -28,11 +28,11 @@ class Perturbing(Target):
     def __init__(self, target, change):
         self.target, self.change = target, change
 
-    def export(self, model, name):
+    def export(self, model, name, numbers=FLOAT32):
         coef = model.coef.copy()
         coef[0, 0, 0] += self.change
         wrong = SparseModel(model.vectors, coef, model.intercept, model.kernels, model.transform, model.classes)
-        return self.target.export(wrong, name)
+        return self.target.export(wrong, name, numbers)
 
 
 class Fixed(Device):

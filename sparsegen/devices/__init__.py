@@ -78,6 +78,8 @@ class Device(ABC):
     description: str
     runs: str
     """The kind of export it runs: ``c`` or ``onnx``."""
+    loops: str = "portable"
+    """The inner loops of integer C that suit it best."""
     profile: Profile | None = None
     """Clock, flash and RAM of a typical part; ``None`` for a computer."""
 

@@ -26,10 +26,20 @@ class EmulatedDevice(Device):
 
     runs = "c"
 
-    def __init__(self, name: str, description: str, target: str, cpu: str, core: Core, profile: Profile) -> None:
+    def __init__(
+        self,
+        name: str,
+        description: str,
+        target: str,
+        cpu: str,
+        core: Core,
+        profile: Profile,
+        loops: str = "portable",
+    ) -> None:
         self.name = name
         self.description = description
         self.profile = profile
+        self.loops = loops
         self.core = core
         self.compiler_flags = ("-target", target, f"-mcpu={cpu}")
 

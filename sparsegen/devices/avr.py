@@ -31,6 +31,7 @@ class Avr(Device):
     """
 
     runs = "c"
+    loops = "avr"
     profile: Profile
 
     def __init__(self, name: str, description: str, profile: Profile) -> None:

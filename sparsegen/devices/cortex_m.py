@@ -54,6 +54,7 @@ for name, description, target, cpu, model, profile in (
     ("cortex-m3", "Arm Cortex-M3, no FPU", SOFT_FLOAT, "cortex_m3", "CORTEX_M3", M3),
     ("cortex-m4f", "Arm Cortex-M4 with float32 FPU", HARD_FLOAT, "cortex_m4+vfp4d16sp", "CORTEX_M4", M4F),
     ("cortex-m7", "Arm Cortex-M7 with float32 FPU", HARD_FLOAT, "cortex_m7+fp_armv8d16sp", "CORTEX_M7", M7),
-    ("cortex-m33", "Arm Cortex-M33 with float32 FPU", HARD_FLOAT, "cortex_m33+fp_armv8d16sp", "CORTEX_M33", M33),
+    ("cortex-m33", "Arm Cortex-M33 with float32 FPU", HARD_FLOAT, "cortex_m33+dsp+fp_armv8d16sp", "CORTEX_M33", M33),
 ):
-    DEVICES.register(name)(EmulatedDevice(name, description, target, cpu, CortexM(model), profile))
+    loops = "dsp" if target == HARD_FLOAT else "portable"  # these have the DSP extension as well
+    DEVICES.register(name)(EmulatedDevice(name, description, target, cpu, CortexM(model), profile, loops))

@@ -7,6 +7,9 @@ import numpy as np
 from sparsegen.expression import Array
 from sparsegen.model import SparseModel
 
+STAND_INS = 4000
+NOISE = 0.3  # units of the scaler
+
 
 def raw_inputs(model: SparseModel) -> Array:
     """Return raw rows that the transform takes to the expansion vectors (closest in the least-squares sense)."""
@@ -20,3 +23,17 @@ def data_like(model: SparseModel) -> Array:
     rows = raw_inputs(model)
     beside = (-1.0) ** np.add.outer(np.arange(len(rows)), np.arange(rows.shape[1])) / model.transform.scale
     return np.vstack([rows, (rows + np.roll(rows, 1, axis=0)) / 2.0, rows + beside])
+
+
+def stand_in_rows(model: SparseModel, low: Array, high: Array) -> Array:
+    """Return raw rows within a box to choose scales on where no data is at hand: the same ones every time.
+
+    They are those of :func:`data_like` and noisy points on the lines between vectors.
+    """
+    rng = np.random.default_rng(0)
+    rows = raw_inputs(model)
+    first, second = rng.integers(0, len(rows), (2, STAND_INS))
+    share = rng.random((STAND_INS, 1))
+    noise = NOISE * rng.normal(size=(STAND_INS, rows.shape[1])) / model.transform.scale
+    between = share * rows[first] + (1.0 - share) * rows[second] + noise
+    return np.asarray(np.clip(np.vstack([data_like(model), between]), low, high))

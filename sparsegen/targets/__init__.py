@@ -4,16 +4,26 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 if TYPE_CHECKING:
+    from sparsegen.expression import Array
     from sparsegen.lowering.integer_program import IntegerProgram
     from sparsegen.model import SparseModel
 
-C_TYPES = {"float32": "float", "int32": "int32_t", "int16": "int16_t", "uint16": "uint16_t", "uint8": "uint8_t"}
+C_TYPES = {
+    "float32": "float",
+    "int8": "int8_t",
+    "uint8": "uint8_t",
+    "int16": "int16_t",
+    "uint16": "uint16_t",
+    "int32": "int32_t",
+    "uint32": "uint32_t",
+}
 
 
 @dataclass(frozen=True)
@@ -28,6 +38,10 @@ class Format:
     """Inner loops: ``portable`` or those of a processor, such as ``dsp`` or ``avr``."""
     early_exit: bool = False
     """Whether a prediction may stop once the remaining terms cannot change it."""
+    rows: Array | None = field(default=None, compare=False, repr=False)
+    """Raw rows that the scales of integers are chosen for; by default the model's card tells the range."""
+    labels: NDArray[Any] | None = field(default=None, compare=False, repr=False)
+    """Their labels, where known."""
 
 
 FLOAT32 = Format()
@@ -54,6 +68,8 @@ class Export:
     format: Format = FLOAT32
     integer: IntegerProgram | None = None
     """What an integer export computes, to the bit; ``None`` for float32."""
+    promises: tuple[tuple[str, str], ...] = ()
+    """What is guaranteed or was measured of an integer export: (subject, sentence)."""
 
     @property
     def input_dtype(self) -> np.dtype[Any]:

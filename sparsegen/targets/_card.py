@@ -9,19 +9,18 @@ MAX_NAMED_FEATURES = 32
 
 
 def card_lines(
-    model: SparseModel, program: Program, number_format: str, table_bytes: int, buffer_bytes: int
+    model: SparseModel, n_vectors: int, input_stage: str, number_format: str, table_bytes: int, buffer_bytes: int
 ) -> list[tuple[str, str]]:
     """Return the card as (key, value) lines; values may hold a stranger's text and must be escaped when printed."""
     card = model.card
     kernels = "; ".join(
         f"{k.name}({', '.join(f'{name}={value:g}' for name, value in k.params)})" for k in model.kernels
     )
-    vectors = sum(len(part.vectors) for part in program.parts)
     lines = [
         ("method", str(card.get("method", "unknown"))),
         ("kernel", kernels),
-        ("size", f"{vectors} vectors, {program.n_features} features, {len(program.classes)} classes"),
-        ("input", _input_stage(program)),
+        ("size", f"{n_vectors} vectors, {model.n_features} features, {len(model.classes)} classes"),
+        ("input", input_stage),
         ("number format", number_format),
         ("flash", f"{table_bytes} bytes of tables, plus code"),
         ("RAM", f"stack only, {buffer_bytes} bytes of it in arrays"),
@@ -31,10 +30,18 @@ def card_lines(
         lines.append(("accuracy", f"{100 * accuracy:.2f} % on {card.get('test_rows', '?')} test rows"))
     lines.append(("model", f"sha256 {model.sha256[:16]}"))
     names = card.get("feature_names")
-    generated = [f"x{i}" for i in range(program.n_features)]
-    if isinstance(names, list) and len(names) == program.n_features <= MAX_NAMED_FEATURES and names != generated:
+    generated = [f"x{i}" for i in range(model.n_features)]
+    if isinstance(names, list) and len(names) == model.n_features <= MAX_NAMED_FEATURES and names != generated:
         lines += [(f"x[{i}]", str(name)) for i, name in enumerate(names)]
     return lines
+
+
+def float_card_lines(
+    model: SparseModel, program: Program, table_bytes: int, buffer_bytes: int
+) -> list[tuple[str, str]]:
+    """Return the card of a float32 export."""
+    vectors = sum(len(part.vectors) for part in program.parts)
+    return card_lines(model, vectors, _input_stage(program), "float32", table_bytes, buffer_bytes)
 
 
 def _input_stage(program: Program) -> str:

@@ -53,7 +53,13 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    environment.filters |= {"c_real": c_real, "c_array": c_array, "c_string": c_string, "c_comment": c_comment}
+    environment.filters |= {
+        "c_real": c_real,
+        "c_array": c_array,
+        "c_struct": c_struct,
+        "c_string": c_string,
+        "c_comment": c_comment,
+    }
     return environment
 
 
@@ -99,6 +105,12 @@ def c_array(values: Iterable[Any], indent: int = 0) -> str:
             line = f"{pad}   "
         line += f" {item},"
     return "{\n" + "\n".join([*lines, line]) + f"\n{pad}}}"
+
+
+def c_struct(members: Iterable[Any]) -> str:
+    """Return a braced list of the members of a struct: numbers, and arrays of them."""
+    texts = [str(int(m)) + "u" if np.ndim(m) == 0 else c_array(m, 4) for m in members]
+    return "{" + ", ".join(texts) + "}"
 
 
 def c_string(text: str) -> str:

@@ -18,7 +18,9 @@ from sparsegen.registry import TARGETS
 from sparsegen.selftest import Selftest, make_selftest
 from sparsegen.targets import FLOAT32, Export, Format, Target
 from sparsegen.targets._c_loops import Body, is_constant
-from sparsegen.targets._card import card_lines
+from sparsegen.targets._card import float_card_lines
+from sparsegen.targets._decision import decision_lines, index_meaning, score_meaning
+from sparsegen.targets._integer import integer_export
 from sparsegen.targets._render import c_real, check_name, render
 
 EXP2_COEFFICIENTS = (0.0013264727, 0.009671513, 0.055507336, 0.24022242, 0.693147, 1.0)  # minimax on [-0.5, 0.5]
@@ -59,6 +61,8 @@ class C99(Target):
     def export(self, model: SparseModel, name: str, numbers: Format = FLOAT32) -> Export:
         """Return ``<name>.c``, ``<name>.h`` and ``example_main.c``."""
         check_name(name)
+        if numbers.dtype != FLOAT32.dtype:
+            return integer_export(model, name, numbers)
         program = lower(model, base_two=True)
         selftest = make_selftest(model)
         tables = _tables(program)
@@ -70,15 +74,16 @@ class C99(Target):
         values = {
             "name": name,
             "upper": name.upper(),
-            "card": card_lines(model, program, "float32", table_bytes, 4 * (buffers + program.n_outputs)),
+            "card": float_card_lines(model, program, table_bytes, 4 * (buffers + program.n_outputs)),
             "n_features": program.n_features,
             "n_classes": len(program.classes),
             "n_outputs": program.n_outputs,
             "n_vectors": max(len(part.vectors) for part in program.parts),
-            "score_meaning": _score_meaning(program),
-            "index_meaning": _index_meaning(program),
+            "score_meaning": score_meaning(program.n_outputs),
+            "index_meaning": index_meaning(program.n_outputs),
             "headers": ["stdint.h"] if helpers else [],
             "helpers": [f"c/{helper}.c.j2" for helper in helpers],
+            "input_type": "float",
             "exp2_bound": EXP2_BOUND,
             "exp2_polynomial": _horner("f", EXP2_COEFFICIENTS),
             "tables": tables,
@@ -133,26 +138,7 @@ def _horner(variable: str, coefficients: Sequence[float]) -> str:
 def _decision(name: str, n_outputs: int) -> list[str]:
     if n_outputs == 1:
         return ["", f"    {name}_scores(x, scores);", "    return scores[0] > 0.0f ? 1 : 0;"]
-    return [
-        "    int best = 0;",
-        "    int k;",
-        "",
-        f"    {name}_scores(x, scores);",
-        f"    for (k = 1; k < {n_outputs}; ++k) {{",
-        "        if (scores[k] > scores[best]) {",
-        "            best = k;",
-        "        }",
-        "    }",
-        "    return best;",
-    ]
-
-
-def _score_meaning(program: Program) -> str:
-    return "Positive means class 1." if program.n_outputs == 1 else "The largest wins."
-
-
-def _index_meaning(program: Program) -> str:
-    return "A score of 0 is class 0." if program.n_outputs == 1 else "The first wins on ties."
+    return decision_lines(name, n_outputs)
 
 
 def _buffer_floats(program: Program) -> int:

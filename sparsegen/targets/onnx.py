@@ -18,7 +18,7 @@ from sparsegen.lowering.program import Part, Program, float32
 from sparsegen.model import SparseModel
 from sparsegen.registry import TARGETS
 from sparsegen.targets import FLOAT32, Export, Format, Target
-from sparsegen.targets._card import card_lines
+from sparsegen.targets._card import float_card_lines
 from sparsegen.targets._render import check_name
 
 OPSET = 17
@@ -55,7 +55,7 @@ class Onnx(Target):
             producer_name="sparsegen",
         )
         table_bytes = sum(4 * table.size for table in program.tables().values())
-        card = dict(card_lines(model, program, "float32", table_bytes, 0))
+        card = dict(float_card_lines(model, program, table_bytes, 0))
         onnx.helper.set_model_props(proto, {"classes": json.dumps(list(model.classes)), "card": json.dumps(card)})
         onnx.checker.check_model(proto, full_check=True)
         return Export(

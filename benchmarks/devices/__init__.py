@@ -1,0 +1,1 @@
+"""What one prediction costs on every device, beside C written by hand."""

@@ -1,0 +1,48 @@
+"""Coefficients as 16-bit integers, scaled so that no sum of an integer program can leave 32 bits."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from sparsegen.expression import Array
+from sparsegen.lowering.integer_program import INT16_MAX, INT32_MAX, KERNEL_BITS, IntegerProgram, Integers
+
+
+def scale_coefficients(coef: Array, intercept: Array, largest: int, one: int) -> tuple[Integers, Integers, float]:
+    """Return 16-bit coefficients, the intercept and the worth of a score unit, so that no sum can leave 32 bits.
+
+    A coefficient is multiplied with a value from 0 to ``largest``, where ``one`` stands for 1; whatever the order, a
+    partial sum lies between the intercept with all negative terms and the intercept with all positive ones.
+    """
+    up = largest * np.maximum(coef, 0.0).sum(axis=(1, 2)) + one * np.maximum(intercept, 0.0)
+    down = largest * np.maximum(-coef, 0.0).sum(axis=(1, 2)) + one * np.maximum(-intercept, 0.0)
+    reach = max(float(np.maximum(up, down).max()), 1e-300)
+    factor = min(INT16_MAX / max(float(np.abs(coef).max()), 1e-300), INT32_MAX / reach)
+    while True:
+        q = np.rint(coef * factor).astype(np.int64)
+        b = np.rint(intercept * factor * one).astype(np.int64)
+        highest, lowest = partial_sums(q, b, largest)
+        if highest <= INT32_MAX and lowest >= -INT32_MAX and np.abs(q).max() <= INT16_MAX:
+            return q, b, 1.0 / (factor * one)
+        factor *= 0.999
+
+
+def partial_sums(coef: Integers, intercept: Integers, largest: int) -> tuple[int, int]:
+    """Return the largest and the least value that any partial sum of any score can take."""
+    up = largest * np.maximum(coef, 0).sum(axis=(1, 2)) + np.maximum(intercept, 0)
+    down = largest * np.minimum(coef, 0).sum(axis=(1, 2)) + np.minimum(intercept, 0)
+    return int(up.max()), int(down.min())
+
+
+def with_coefficients(program: IntegerProgram, coef: Array, intercept: Array) -> IntegerProgram:
+    """Return the program with other real coefficients, scaled anew."""
+    largest, one = (program.levels, 1) if program.form == "linear" else (2**KERNEL_BITS - 1, 2**KERNEL_BITS)
+    q, b, unit = scale_coefficients(coef, intercept, largest, one)
+    return replace(program, coef=q, intercept=b, unit=unit)
+
+
+def score_error(program: IntegerProgram, rows: Array, wanted: Array) -> float:
+    """Return the mean absolute difference of the program's scores from those wanted."""
+    return float(np.mean(np.abs(program.scores(program.inputs(rows)) * program.unit - wanted)))

@@ -1,0 +1,40 @@
+"""Quantization-aware finish: rounding moved the vectors and the inputs, so the coefficients are solved for anew.
+
+    min_{c, b}  sum_i |sum_u c_u K_u(x_i) + b - f(x_i)|^2 + damping |c - c_0|^2
+
+f is the real-valued model, K_u(x_i) what the integer program computes for a calibration row, its rounding included, and
+c_0 the model's coefficients. No labels are needed, and it is the same for every method.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve
+
+from sparsegen.expression import Array
+from sparsegen.lowering.coefficients import score_error, with_coefficients
+from sparsegen.lowering.integer_program import KERNEL_BITS, IntegerProgram
+from sparsegen.model import SparseModel
+
+DAMPING = 1e-4  # of the mean squared kernel value, per row
+MAX_ROWS = 20_000
+
+
+def finish(program: IntegerProgram, model: SparseModel, rows: Array) -> IntegerProgram:
+    """Return the program with coefficients solved for anew on ``rows``, where that brings its scores closer there."""
+    if program.form == "linear":
+        return program  # its coefficients are not rounded to a grid that anything else could make up for
+    rows = rows[np.linspace(0, len(rows) - 1, min(len(rows), MAX_ROWS)).astype(np.intp)]
+    K = program.kernel_values(program.seen(program.inputs(rows))) / 2.0**KERNEL_BITS
+    Phi = np.column_stack([K.reshape(len(rows), -1), np.ones(len(rows))])
+    start = np.column_stack([program.coef.reshape(program.n_outputs, -1), program.intercept / 2.0**KERNEL_BITS])
+    start = start * program.unit * 2.0**KERNEL_BITS
+    wanted = model.scores(rows)
+    H = Phi.T @ Phi
+    damping = np.full(len(H), DAMPING * np.trace(H) / len(H))
+    damping[-1] = 1e-9 * len(rows)
+    step = cho_solve(cho_factor(H + np.diag(damping)), Phi.T @ (wanted - Phi @ start.T))
+    solved = start + step.T
+    coef = solved[:, :-1].reshape(program.coef.shape)
+    finished = with_coefficients(program, coef, solved[:, -1])
+    return min(program, finished, key=lambda candidate: score_error(candidate, rows, wanted))

@@ -1,0 +1,191 @@
+"""What can be said of an integer program for every input of its box, not only for those that were tried.
+
+**Overflow.** Every intermediate value lies in an interval that follows from the types and tables alone.
+
+**Error.** With f the real-valued model and F the same in the integers' vectors and coefficients but real arithmetic,
+
+    |out * unit - f(x)| <= |F - f| + |F(x) - F(x')| + sum_u |c_u| * (error of K)
+
+where x' is x as rounded to the grid. In the kernel's feature space f and F are vectors and K(x, .) has length 1: the
+first term is at most the length of F - f, and the second at most the length of F times the distance of K(x, .) and
+K(x', .), which depends on |x - x'| only (the reproducing property).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sparsegen.expression import Array
+from sparsegen.lowering.coefficients import partial_sums
+from sparsegen.lowering.integer_program import (
+    FRACTION_BITS,
+    INT32_MAX,
+    KERNEL_BITS,
+    OCTAVES,
+    IntegerProgram,
+    half_power,
+)
+from sparsegen.model import SparseModel
+
+UINT32_MAX = 2**32 - 1
+FLOAT_INPUT = 2.0**-10  # of a step: what float32 may lose of (x - offset) * factor for indices up to 2^12; the offset's
+# own rounding, which counts where features are far from 0, comes on top
+
+
+@dataclass(frozen=True)
+class Guarantee:
+    """Bounds that hold for every input between ``low`` and ``high``."""
+
+    low: Array
+    high: Array
+    error: Array
+    """Of each score, in the real-valued model's units."""
+    intervals: dict[str, tuple[int, int]]
+    """Least and largest value of every intermediate result."""
+
+    @property
+    def margin(self) -> float:
+        """Score (two classes) or lead (several) of the real-valued model beyond which the label cannot change."""
+        if len(self.error) == 1:
+            return float(self.error[0])
+        first, second = np.sort(self.error)[-2:]
+        return float(first + second)
+
+
+def guarantee(program: IntegerProgram, model: SparseModel) -> Guarantee:
+    """Return what holds for every input; raise where an intermediate value could overflow."""
+    bounds = intervals(program)
+    for name, (least, largest) in bounds.items():
+        limits = (0, UINT32_MAX) if name.startswith("unsigned") else (-INT32_MAX - 1, INT32_MAX)
+        if least < limits[0] or largest > limits[1]:
+            raise AssertionError(f"{name} of an integer program overflows, which its construction rules out")
+    error = _linear_error(program, model) if program.form == "linear" else _kernel_error(program, model)
+    return Guarantee(program.low, program.high, error, bounds)
+
+
+def intervals(program: IntegerProgram) -> dict[str, tuple[int, int]]:
+    """Return the least and largest value of every intermediate result, whatever the inputs are."""
+    bounds: dict[str, tuple[int, int]] = {}
+    reader, levels_in = program.reader, program.reader.levels
+    if reader.kind.startswith("raw") and not reader.is_identity:
+        type_ = np.iinfo(program.input_dtype)
+        ends = np.stack([edge * reader.multiplier + reader.bias for edge in (int(type_.min), int(type_.max))])
+        bounds["scaled feature"] = (int(ends.min()), int(ends.max()))
+    if program.projection is not None:
+        weights, bias = program.projection.weights, program.projection.bias
+        up = levels_in * np.maximum(weights, 0).sum(axis=1) + np.maximum(bias, 0)
+        down = levels_in * np.minimum(weights, 0).sum(axis=1) + np.minimum(bias, 0)
+        bounds["projected value"] = (int(down.min()), int(up.max()))
+    largest = 2**KERNEL_BITS - 1
+    if program.form == "linear":
+        largest = levels_in
+    elif program.form == "square":
+        far = np.maximum(program.vectors, program.levels - program.vectors)
+        norms = (program.vectors**2).sum(axis=1)
+        squares = program.vectors.shape[1] * program.levels**2
+        bounds["unsigned sum of squares and norm"] = (0, int(squares + norms.max()))
+        bounds["unsigned twice the dot product"] = (0, int(2 * program.levels * program.vectors.sum(axis=1).max()))
+        bounds["distance"] = (0, int((far**2).sum(axis=1).max()))
+    else:
+        far = np.maximum(program.vectors, program.levels - program.vectors)
+        bounds["distance"] = (0, int(far.sum(axis=1).max()))
+    up, down = partial_sums(program.coef, program.intercept, largest)
+    bounds["score"] = (down, up)
+    return bounds
+
+
+def reading_error(program: IntegerProgram) -> Array:
+    """Return how far the index of each raw feature may lie from the feature, in steps, within the box."""
+    reader, n = program.reader, program.n_features
+    if reader.kind == "grid":
+        return np.zeros(n)
+    if reader.kind == "f32":
+        moved = np.abs(reader.offset - (program.low - program.step / 2.0)) / program.step
+        return np.asarray(0.5 + FLOAT_INPUT * max(1.0, reader.levels / 2**12) + moved)
+    limits = np.iinfo(program.input_dtype)
+    error = np.empty(n)
+    for j in range(n):  # every value that the type and the box have in common
+        x = np.arange(max(np.ceil(program.low[j]), limits.min), min(np.floor(program.high[j]), limits.max) + 1.0)
+        t = x.astype(np.int64) * reader.multiplier[j] + reader.bias[j]
+        index = np.minimum(np.maximum(t, 0) >> reader.shift[j], reader.levels)
+        error[j] = np.abs(index - (x - program.low[j]) / program.step[j]).max(initial=0.0)
+    return error
+
+
+def reach(program: IntegerProgram) -> Array:
+    """Return the largest index of every raw feature within the box."""
+    return np.asarray((program.high - program.low) / program.step)
+
+
+def _kernel_error(program: IntegerProgram, model: SparseModel) -> Array:
+    """Return the bound on each score's error for kernels that fall with distance."""
+    vectors, coef = real_vectors(program, model), program.coef * program.unit * 2.0**KERNEL_BITS
+    offset = _distance(program, model)
+    error = np.abs(program.intercept * program.unit - model.intercept)
+    for k, kernel in enumerate(model.kernels):
+        both = np.vstack([vectors, model.vectors])
+        K = kernel.gram(both, both)
+        origin = np.zeros((1, vectors.shape[1]))
+        moved = origin.copy()
+        moved[0, 0] = offset
+        apart = np.sqrt(max(0.0, 2.0 - 2.0 * float(kernel.gram(origin, moved)[0, 0])))
+        inner = K[: len(vectors), : len(vectors)]
+        for o in range(program.n_outputs):
+            weights = np.concatenate([coef[o, k], -model.coef[o, k]])
+            error[o] += _length(weights, K) + apart * _length(coef[o, k], inner)
+            error[o] += np.abs(coef[o, k]).sum() * value_error(program.octave, program.doublings[k])
+    return error
+
+
+def real_vectors(program: IntegerProgram, model: SparseModel) -> Array:
+    """Return the grid's vectors where the kernels see them."""
+    T = model.transform
+    if T.projection is None:
+        return np.asarray((program.low + program.vectors * program.step - T.offset) * T.scale)
+    low, step = program.kernel_grid
+    return np.asarray(low + program.vectors * step)
+
+
+def _distance(program: IntegerProgram, model: SparseModel) -> float:
+    """Return how far a row may lie from its place on the grid, as the kernels measure distance."""
+    T, read = model.transform, reading_error(program)
+    if program.projection is None:
+        apart = read * program.step * np.abs(T.scale)
+    else:
+        low, step = program.kernel_grid
+        exact = (T.projection if T.projection is not None else np.eye(len(low))) * T.scale * program.step / step
+        scale = 2.0**program.projection.shift
+        start = exact @ ((program.low - T.offset) / program.step) - low / step + 0.5
+        lost = np.abs(program.projection.weights / scale - exact) @ reach(program)
+        lost += np.abs(program.projection.bias / scale - start)
+        apart = (lost + np.abs(exact) @ read + 0.5) * step
+    return float(np.linalg.norm(apart) if program.form == "square" else apart.sum())
+
+
+def value_error(octave: int, doubling: int = 0) -> float:
+    """Return the largest error of K over all distances, exhaustively over the exponents."""
+    own = octave - doubling  # log2 of the distance over which this kernel halves
+    width = max(0, own - FRACTION_BITS)
+    d = np.arange(OCTAVES * 2.0 ** min(own, FRACTION_BITS)).astype(np.int64) << width
+    K = half_power(d << doubling, octave) / 2.0**KERNEL_BITS
+    last = d + (1 << width) - 1
+    exact = np.stack([2.0 ** -(d / 2.0**own), 2.0 ** -(last / 2.0**own)])
+    return max(float(np.abs(K - exact).max()), 2.0**-OCTAVES)
+
+
+def _length(weights: Array, K: Array) -> float:
+    return float(np.sqrt(max(0.0, float(weights @ K @ weights))))
+
+
+def _linear_error(program: IntegerProgram, model: SparseModel) -> Array:
+    """Return the bound on each score's error for a linear kernel: the largest over the corners of the box."""
+    T = model.transform
+    weights = model.coef[:, 0, :] @ model.vectors
+    weights = weights if T.projection is None else weights @ T.projection
+    exact = weights * T.scale * program.step
+    used = program.coef[:, 0, :] * program.unit
+    start = model.intercept + weights @ ((program.low - T.offset) * T.scale)
+    lost = np.abs(used - exact) @ reach(program) + np.abs(exact) @ reading_error(program)
+    return np.asarray(lost + np.abs(program.intercept * program.unit - start))

@@ -1,0 +1,173 @@
+"""Models that integers must cope with, rows with all extremes of a type, and many exports in one program."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from types import SimpleNamespace
+
+import numpy as np
+from golden_models import model, rbf, wave
+from hypothesis import strategies as st
+
+from sparsegen.lowering.integer_program import IntegerProgram
+from sparsegen.model import SparseModel, Transform
+from sparsegen.registry import KERNELS, TARGETS
+from sparsegen.targets import C_TYPES, Export, Format
+
+INTEGERS = ("q7", "q15")
+READS = ("f32", "raw-int16", "raw-uint8", "grid")
+TAILS = (1, 2, 3, 5, 7, 8, 9, 16, 17, 31, 33)
+"""Feature counts around the steps of every unrolled loop."""
+
+
+@dataclass(frozen=True)
+class IntegerCase:
+    model: SparseModel
+    rows: np.ndarray
+    """Raw rows to calibrate on."""
+
+
+def make_integer_case(
+    seed: int,
+    name: str = "rbf",
+    *,
+    octaves: Sequence[int] = (0,),
+    m: int = 6,
+    d: int = 5,
+    n_classes: int = 2,
+    projected: bool = False,
+    size: float = 1.0,
+    far: float = 1.0,
+    centre: float = 0.0,
+    constant: bool = False,
+    raw: bool = False,
+) -> IntegerCase:
+    """Return a model whose gammas are ``octaves`` apart, with coefficients of a size and vectors so far out.
+
+    ``raw`` puts the features where whole numbers up to 255 make sense.
+    """
+    rng = np.random.default_rng(seed)
+    p = max(1, d // 2) if projected else d
+    spread = 40.0 * np.ones(d) if raw else 10.0 ** rng.uniform(-2, 2, d)
+    offset = 128.0 * np.ones(d) if raw else centre * spread * rng.normal(size=d)
+    signs = rng.choice([-1.0, 1.0], d)
+    projection = rng.normal(size=(p, d)) / np.sqrt(d) if projected else None
+    transform = Transform(offset, signs / spread, projection)
+    rows = offset + spread * rng.normal(size=(50, d))
+    if constant:
+        rows[:, 0] = offset[0]
+    vectors = far * transform(offset + spread * rng.normal(size=(m, d)))
+    gamma = 10.0 ** rng.uniform(-1.5, 0.5) / p
+    kernels = tuple(KERNELS[name].bind(**({} if name == "linear" else {"gamma": gamma * 2.0**a})) for a in octaves)
+    coef = size * rng.normal(size=(1 if n_classes == 2 else n_classes, len(kernels), m))
+    intercept = 0.3 * size * rng.normal(size=len(coef))
+    made = SparseModel(vectors, coef, intercept, kernels, transform, tuple(range(n_classes)))
+    return IntegerCase(made, rows)
+
+
+@st.composite
+def integer_cases(draw, **fixed):
+    name = draw(st.sampled_from(["rbf", "rbf", "laplacian", "linear"]))
+    octaves = [(0,), (0, 1), (2, 0, 5), (0, 30)]
+    drawn = {
+        "octaves": (0,) if name == "linear" else draw(st.sampled_from(octaves)),
+        "m": draw(st.sampled_from([1, 2, 5, 9])),
+        "d": draw(st.integers(1, 40)),
+        "n_classes": draw(st.sampled_from([2, 2, 3, 4])),
+        "projected": draw(st.booleans()),
+        "size": draw(st.sampled_from([1.0, 1.0, 1e-12, 1e12])),
+        "far": draw(st.sampled_from([1.0, 1.0, 100.0])),
+        "centre": draw(st.sampled_from([0.0, 1.0, 1e4])),
+        "constant": draw(st.booleans()),
+        "raw": draw(st.booleans()),
+    }
+    return make_integer_case(draw(st.integers(0, 2**32 - 1)), name, **{**drawn, **fixed})
+
+
+def ends(program: IntegerProgram) -> tuple[float, float]:
+    """Return the least and largest input there is."""
+    if program.reader.kind == "f32":
+        return -np.inf, np.inf
+    if program.reader.kind == "grid":
+        return 0, program.reader.levels
+    limits = np.iinfo(program.input_dtype)
+    return limits.min, limits.max
+
+
+def extreme_inputs(program: IntegerProgram, rows: np.ndarray, seed: int = 0) -> np.ndarray:
+    """Return inputs: rows, rows far outside, every feature at either end of the type, and for float also NaN."""
+    rng = np.random.default_rng(seed)
+    far = program.low + program.step * program.reader.levels * rng.normal(size=(20, program.n_features)) * 4.0
+    inputs = [program.inputs(rows), program.inputs(far)]
+    kinds = [*ends(program), 0]
+    if program.reader.kind == "f32":
+        kinds += [np.nan, 3e38, -3e38, 1e-40]
+    n = program.n_features
+    inputs += [np.full((1, n), kind).astype(program.input_dtype) for kind in kinds]
+    inputs += [np.array(rng.choice(kinds, (10, n))).astype(program.input_dtype)]
+    mixed = program.inputs(far)
+    mixed[rng.random(mixed.shape) < 0.3] = kinds[1]
+    return np.vstack([*inputs, mixed])
+
+
+def together(exports: Sequence[Export], name: str = "all") -> Export:
+    """Return one export that runs many on the first features of one row: their scores, then their class indices."""
+    first = exports[0]
+    assert {e.input_dtype for e in exports} == {first.input_dtype}
+    kind = C_TYPES[first.input_dtype.name]
+    n_scores = sum(e.n_outputs for e in exports)
+    calls, at = [], 0
+    for i, e in enumerate(exports):
+        calls += [f"    {e.name}_scores(x, scores + {at});", f"    scores[{n_scores + i}] = {e.name}_predict(x);"]
+        at += e.n_outputs
+    functions = {f"{name}_scores": f"void {name}_scores(const {kind} *x, int32_t *scores)"}
+    lines = [
+        *(f'#include "{e.name}.c"' for e in exports),
+        f'#include "{name}.h"',
+        functions[f"{name}_scores"], "{", *calls, "}",
+        f"int {name}_predict(const {kind} *x)", "{", "    int failed = 0;", "    (void)x;",
+        *(f"    failed += {e.name}_selftest() != 0;" for e in exports), "    return failed;", "}", "",
+    ]  # fmt: skip
+    header = ["#include <stdint.h>", f"{functions[f'{name}_scores']};", f"int {name}_predict(const {kind} *x);", ""]
+    files = {file: content for e in exports for file, content in e.files.items() if file != "example_main.c"}
+    files |= {f"{name}.c": "\n".join(lines).encode(), f"{name}.h": "\n".join(header).encode()}
+    return Export(
+        "c", "c", name, files, (f"{name}.c",), max(e.n_features for e in exports), n_scores + len(exports), 0, "",
+        integer=SimpleNamespace(input_dtype=first.input_dtype),
+    )  # fmt: skip
+
+
+def simulated(exports: Sequence[Export], inputs: np.ndarray) -> np.ndarray:
+    """Return what :func:`together` must give for rows of the widest export."""
+    programs = [e.integer for e in exports]
+    scores = [p.scores(inputs[:, : p.n_features]) for p in programs]
+    labels = [p.predict_index(inputs[:, : p.n_features])[:, None] for p in programs]
+    return np.hstack([*scores, *labels]).astype(np.int32)
+
+
+def shared_inputs(exports: Sequence[Export], seed: int = 0) -> np.ndarray:
+    """Return rows for :func:`together`, extremes included; none is beyond the smallest grid."""
+    widest = max((e.integer for e in exports), key=lambda p: p.n_features)
+    rng = np.random.default_rng(seed)
+    inside = widest.low + widest.step * widest.reader.levels * rng.random((20, widest.n_features))
+    inputs = extreme_inputs(widest, inside, seed)
+    if widest.reader.kind == "grid":
+        inputs = np.minimum(inputs, min(e.integer.reader.levels for e in exports))
+    return inputs.astype(widest.input_dtype)
+
+
+def integer_export_of(of: SparseModel, name: str, dtype: str, reads: str, rows=None, loops="portable") -> Export:
+    return TARGETS["c"].export(of, name, Format(dtype, reads, loops, rows=rows))
+
+
+SIXTEEN = model([rbf(0.05)], 16, 16, (0, 1))
+"""The model of the figures: 16 vectors, 16 features, two classes."""
+
+
+def tail_model(d: int, *, pixels: bool) -> SparseModel:
+    """Return a small model of d features; ``pixels`` are whole numbers up to 255."""
+    offset, scale = (np.full(d, 128.0), np.full(d, 1 / 64.0)) if pixels else (wave(d), None)
+    kinds = [[rbf(0.7 / d)], [rbf(0.1 / d), rbf(0.4 / d)], [("laplacian", {"gamma": 0.5 / d})]]
+    return model(kinds[d % 3] if d % 2 == 0 else kinds[0], 3, d, (0, 1, 2) if d == 9 else (0, 1),
+                 offset=offset, scale=scale)  # fmt: skip

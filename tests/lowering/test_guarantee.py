@@ -1,0 +1,104 @@
+"""The guarantee: no score within the box is further from the model's than it says, and no clear label changes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from integer_models import INTEGERS, READS, SIXTEEN, integer_cases, make_integer_case
+
+from sparsegen.lowering.guarantee import Guarantee, guarantee, reading_error
+from sparsegen.lowering.quantize import quantize
+
+ROUNDING = 1 + 1e-9  # of the bound itself, which is computed in float64
+
+
+def rows_of_the_box(program, proof, rows, seed=0):
+    """Return raw rows within the box, as the export takes them: corners, its edges, all over it, and given ones."""
+    rng, width = np.random.default_rng(seed), proof.high - proof.low
+    shares = [rng.integers(0, 2, (60, len(width))), rng.choice([0.0, 0.5, 1.0], (40, len(width))), rng.random((60, len(width)))]
+    X = np.vstack([*(proof.low + width * share for share in shares), np.clip(rows, proof.low, proof.high)])
+    if program.reader.kind == "grid":
+        return program.low + program.inputs(X).astype(np.float64) * program.step
+    X = program.inputs(X).astype(np.float64)  # rounding may lead out of the box, or a type not reach into it
+    return X[np.all((X >= proof.low) & (X <= proof.high), axis=1)]
+
+
+def within_projected_grid(program, model, X):
+    """Return the rows that a projection leaves on the grid of the kernels, as the guarantee supposes."""
+    if program.projection is None:
+        return X
+    low, step = program.kernel_grid
+    at = (model.transform(X) - low) / step
+    return X[np.all((at >= 0) & (at <= program.levels), axis=1)]
+
+
+@settings(max_examples=30, deadline=None)
+@given(integer_cases(far=1.0), st.sampled_from(INTEGERS), st.sampled_from(READS))
+def test_no_score_and_no_clear_label_is_off(case, dtype, reads):
+    if case.model.transform.projection is not None and reads.startswith("raw"):
+        case = make_integer_case(1, d=case.model.n_features, projected=True, raw=True, n_classes=len(case.model.classes))
+    program = quantize(case.model, dtype, reads, case.rows)
+    proof = guarantee(program, case.model)
+    X = within_projected_grid(program, case.model, rows_of_the_box(program, proof, case.rows))
+    if len(X) == 0:
+        return
+    wanted, inputs = case.model.scores(X), program.inputs(X)
+    difference = np.abs(program.scores(inputs) * program.unit - wanted)
+    assert np.all(difference <= proof.error * ROUNDING)
+    lead = np.abs(wanted[:, 0]) if wanted.shape[1] == 1 else np.diff(np.sort(wanted, axis=1)[:, -2:]).ravel()
+    clear = lead > proof.margin
+    assert np.array_equal(program.predict_index(inputs)[clear], case.model.predict_index(X)[clear])
+
+
+@pytest.mark.parametrize("reads", READS)
+@pytest.mark.parametrize("centre", [0.0, 1e4])
+def test_no_index_is_further_off_than_reading_allows(reads, centre):
+    """Far from 0, float32 rounds the offset by more than a step's fraction."""
+    for dtype in INTEGERS:
+        case = make_integer_case(3, d=9, centre=centre, raw=reads.startswith("raw"))
+        program = quantize(case.model, dtype, reads, case.rows)
+        proof = guarantee(program, case.model)
+        X = rows_of_the_box(program, proof, case.rows)
+        exact = (X - program.low) / program.step
+        assert len(X) > 10
+        assert np.all(np.abs(program.reader(program.inputs(X)) - exact) <= reading_error(program) + 1e-6)
+
+
+@pytest.mark.parametrize("name", ["rbf", "laplacian", "linear"])
+def test_the_bound_is_of_use(name):
+    """Not only true, but small: below a fifth of the coefficients, and smaller for 16 bits."""
+    case = make_integer_case(1, name, d=4, m=4)
+    errors = {d: guarantee(quantize(case.model, d, "f32", case.rows), case.model).error.max() for d in INTEGERS}
+    assert errors["q7"] < 0.2 * np.abs(case.model.coef).sum()
+    assert errors["q15"] < errors["q7"] / 5
+
+
+def test_a_wrong_coefficient_is_beyond_the_bound_of_the_right_one():
+    case = make_integer_case(2, d=4)
+    program = quantize(case.model, "q15", "f32", case.rows)
+    wrong = replace(program, intercept=program.intercept + round(0.1 / program.unit))
+    assert guarantee(wrong, case.model).error[0] >= guarantee(program, case.model).error[0] + 0.0999
+
+
+def test_margin_is_the_error_of_one_score_or_of_the_two_worst():
+    none = np.zeros(1)
+    assert Guarantee(none, none, np.array([0.25]), {}).margin == 0.25
+    assert Guarantee(none, none, np.array([0.25, 1.0, 0.5]), {}).margin == 1.5
+
+
+@pytest.mark.parametrize(
+    ("change", "what"),
+    [
+        ({"intercept": np.array([2**31])}, "score"),
+        ({"vectors": np.full((16, 16), 2**16)}, "unsigned"),
+        ({"levels": 2**15}, "unsigned"),
+    ],
+)
+def test_a_program_that_could_overflow_is_never_exported(change, what):
+    broken = replace(quantize(SIXTEEN, "q15", "grid"), **change)
+    with pytest.raises(AssertionError, match=f"{what}.* overflows"):
+        guarantee(broken, SIXTEEN)

@@ -1,0 +1,148 @@
+"""Integer C equals its simulator to the bit: on the host for random models, on devices for every tail of every loop."""
+
+from __future__ import annotations
+
+import itertools
+from functools import cache
+
+import numpy as np
+import pytest
+from golden_models import model, rbf, rows
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from integer_models import (
+    INTEGERS,
+    READS,
+    SIXTEEN,
+    TAILS,
+    extreme_inputs,
+    integer_cases,
+    integer_export_of,
+    make_integer_case,
+    shared_inputs,
+    simulated,
+    tail_model,
+    together,
+)
+
+from sparsegen.devices.host import Host
+from sparsegen.lowering.quantize import MAX_OCTAVE
+from sparsegen.registry import DEVICES
+from sparsegen.targets._avr_loops import has_avr_form
+
+DEVICES_TRIED = ("cortex-m0plus", "cortex-m4f", "rv32imc", "atmega328p")
+AVR_TAILS = (1, 2, 3, 5, 8, 9, 16, 17, 33)
+
+
+def require(device):
+    reason = device.missing()
+    if reason is not None:
+        pytest.skip(f"{device.name}: {reason}")
+
+
+def assert_equal(device, exports, inputs):
+    """Every score and label of every row is the simulator's, and every self-test passes."""
+    out = device.run(together(exports), inputs)
+    expected = simulated(exports, inputs)
+    wrong = np.argwhere(out.scores != expected)
+    assert len(wrong) == 0, f"{len(wrong)} differ, first at row, output {wrong[0]}"
+    assert not out.labels.any(), "a self-test failed"
+
+
+def sanitized():
+    found = next((name for name in ("gcc", "clang") if Host((name,)).missing() is None), None)
+    if found is None:
+        return DEVICES["host"]
+    return Host((found,), ("-std=c99", "-O0", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"))
+
+
+@settings(max_examples=5, deadline=None)
+@given(st.lists(integer_cases(), min_size=5, max_size=5), st.sampled_from(READS), st.sampled_from(INTEGERS))
+def test_the_host_equals_the_simulator_on_every_sample(cases, reads, dtype):
+    """Under sanitizers, so that nothing overflows, shifts too far or reads beyond a row either."""
+    require(DEVICES["host"])
+    other = "q15" if dtype == "q7" else "q7"
+    exports = []
+    for i, case in enumerate(cases):
+        of, at = case.model, case.rows
+        if of.transform.projection is not None and reads.startswith("raw"):  # whose scales must suit whole numbers
+            of, at = (made := make_integer_case(i, d=of.n_features, projected=True, raw=True)).model, made.rows
+        used = other if i % 2 and reads != "grid" else dtype
+        exports.append(integer_export_of(of, f"m{i}", used, reads, at))
+    assert_equal(sanitized(), exports, shared_inputs(exports))
+
+
+@cache
+def tail_export(d, dtype, reads, loops):
+    of = tail_model(d, pixels=reads.startswith("raw"))
+    return integer_export_of(of, f"m{dtype}_{d}", dtype, reads, rows(of), loops)
+
+
+@pytest.mark.parametrize("name", DEVICES_TRIED)
+@pytest.mark.parametrize(("dtype", "reads"), [("q7", "grid"), ("q15", "grid"), ("q15", "raw-int16"), ("q7", "f32")])
+def test_every_tail_of_every_loop_on_devices(name, dtype, reads):
+    device = DEVICES[name]
+    require(device)
+    counts = TAILS if name != "atmega328p" else AVR_TAILS if reads == "grid" else (1, 9, 17)
+    exports = [tail_export(d, dtype, reads, device.loops) for d in counts]
+    assert_equal(device, exports, shared_inputs(exports))
+
+
+@pytest.mark.parametrize(("dtype", "reads"), itertools.product(INTEGERS, ("raw-uint8", "raw-int16", "f32")))
+def test_every_reader_on_the_smallest_core(dtype, reads):
+    device = DEVICES["cortex-m0plus"]
+    require(device)
+    exports = [tail_export(d, dtype, reads, device.loops) for d in (1, 2, 9, 16, 17)]
+    assert_equal(device, exports, shared_inputs(exports))
+
+
+MORE = {
+    "projected": make_integer_case(1, d=21, projected=True, raw=True, n_classes=3),
+    "laplacian": make_integer_case(2, "laplacian", d=19, n_classes=3),
+    "linear": make_integer_case(3, "linear", d=11, n_classes=4),
+    "linear_binary": make_integer_case(4, "linear", d=17),
+    "three_kernels": make_integer_case(5, octaves=(2, 0, 5), d=6, n_classes=3),
+    "far": make_integer_case(6, far=100.0, octaves=(0, 30)),
+    "huge": make_integer_case(7, size=1e12),
+    "tiny": make_integer_case(8, size=1e-12, constant=True, m=1),
+}
+
+
+@pytest.mark.parametrize("name", DEVICES_TRIED)
+@pytest.mark.parametrize("dtype", INTEGERS)
+def test_every_kind_of_model_on_devices(name, dtype):
+    device = DEVICES[name]
+    require(device)
+    exports = [integer_export_of(case.model, f"m_{kind}", dtype, "f32", case.rows, device.loops) for kind, case in MORE.items()]
+    if name == "atmega328p":  # its 32 KB hold half of them
+        exports = exports[:4] if dtype == "q7" else exports[4:]
+    assert_equal(device, exports, shared_inputs(exports))
+
+
+@pytest.mark.parametrize("dtype", INTEGERS)
+def test_assembly_shifts_by_every_octave(dtype):
+    """On AVR the exponent is shifted by hand, in another way for every octave."""
+    device = DEVICES["atmega328p"]
+    require(device)
+    exports = {}
+    for power in range(-14, 16):
+        export = integer_export_of(model([rbf(2.0**power)], 2, 2, (0, 1)), f"m{len(exports)}", dtype, "grid", loops="avr")
+        if has_avr_form(export.integer, 2):
+            exports.setdefault(export.integer.octave, export)
+    assert set(exports) >= set(range(12, 17 if dtype == "q7" else MAX_OCTAVE + 1))
+    for some in itertools.batched(exports.values(), 8) if hasattr(itertools, "batched") else [list(exports.values())]:
+        levels = some[0].integer.levels
+        at = np.unique(np.concatenate([e.integer.vectors for e in some]), axis=0)
+        near = np.vstack([at + [0, shift] for shift in (0, 1, 2, 5, 30, 100, 1000, 5000)])
+        inputs = np.vstack([np.clip(near, 0, levels), extreme_inputs(some[0].integer, at.astype(float))])
+        assert_equal(device, some, inputs.astype(some[0].input_dtype))
+
+
+@pytest.mark.parametrize("name", ["cortex-m3", "cortex-m7", "cortex-m33", "attiny85", "host"])
+def test_the_other_devices(name):
+    """Among them the ATtiny85, which has no multiplication, so that the assembly must not be used."""
+    device = DEVICES[name]
+    require(device)
+    for dtype in INTEGERS:
+        exports = [integer_export_of(SIXTEEN, "m", dtype, "grid", loops=device.loops)]
+        assert_equal(device, exports, shared_inputs(exports))

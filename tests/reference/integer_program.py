@@ -1,0 +1,90 @@
+"""The integer program as its docstring tells it: Python integers, one row at a time, each step checked to fit 32 bits."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sparsegen.lowering.integer_program import IntegerProgram
+
+INT32 = (-(2**31), 2**31 - 1)
+UINT32 = (0, 2**32 - 1)
+
+
+class Twin:
+    """Computes scores, and remembers the least and largest value of every intermediate result."""
+
+    def __init__(self, program: IntegerProgram) -> None:
+        self.program = program
+        self.ranges: dict[str, tuple[int, int]] = {}
+
+    def scores(self, inputs) -> list[list[int]]:
+        return [self.row_scores(row) for row in inputs]
+
+    def row_scores(self, x) -> list[int]:
+        p = self.program
+        q = [self.read(x[j], j) for j in range(p.n_features)]
+        if p.projection is not None:
+            q = [self.project(q, i) for i in range(len(p.projection.weights))]
+        out = [int(b) for b in p.intercept]
+        for b in out:
+            self.seen("score", b)
+        if p.form == "linear":
+            for o in range(p.n_outputs):
+                for j, index in enumerate(q):
+                    out[o] = self.seen("score", out[o] + int(p.coef[o, 0, j]) * index)
+            return out
+        for u, vector in enumerate(p.vectors.tolist()):
+            d = self.distance(q, vector)
+            for k, doubling in enumerate(p.doublings):
+                value = half_power(d << doubling, p.octave)
+                assert 0 <= value < 2**15
+                for o in range(p.n_outputs):
+                    out[o] = self.seen("score", out[o] + int(p.coef[o, k, u]) * value)
+        return out
+
+    def read(self, x, j) -> int:
+        r = self.program.reader
+        if r.is_identity:
+            return int(x)
+        if r.kind == "f32":
+            with np.errstate(all="ignore"):
+                t = (np.float32(x) - r.offset[j]) * r.factor[j]
+            assert t.dtype == np.float32
+            return 0 if not t > 0 else r.levels if not t < r.levels else int(t)
+        t = self.seen("scaled feature", int(x) * int(r.multiplier[j]) + int(r.bias[j]))
+        return min(max(t, 0) >> int(r.shift[j]), r.levels)
+
+    def project(self, q, i) -> int:
+        p = self.program.projection
+        t = self.seen("projected value", int(p.bias[i]))
+        for index, weight in zip(q, p.weights[i].tolist(), strict=True):
+            t = self.seen("projected value", t + weight * index)
+        return min(max(t, 0) >> p.shift, p.levels)
+
+    def distance(self, q, vector) -> int:
+        if self.program.form == "absolute":
+            return self.seen("distance", sum(abs(a - b) for a, b in zip(q, vector, strict=True)))
+        squares, norm = sum(a * a for a in q), sum(b * b for b in vector)
+        dot = sum(a * b for a, b in zip(q, vector, strict=True))
+        both = self.seen("unsigned sum of squares and norm", squares + norm)
+        twice = self.seen("unsigned twice the dot product", 2 * dot)
+        return self.seen("distance", both - twice)
+
+    def seen(self, name: str, value: int) -> int:
+        low, high = UINT32 if name.startswith("unsigned") else INT32
+        assert low <= value <= high, f"{name} is {value}"
+        least, largest = self.ranges.get(name, (value, value))
+        self.ranges[name] = (min(least, value), max(largest, value))
+        return value
+
+
+def half_power(d: int, octave: int) -> int:
+    """Return 2^15 * 2^-(d / 2^octave): 12 bits of fraction, 4 of them choose a line between powers of 2, 8 a place."""
+    if d >= 16 << octave:
+        return 0
+    z = (d << 12) >> octave
+    middle = 0.5 / 4096 if octave > 12 else 0.0
+    chord = (np.log(2.0) / 16) ** 2 / 16.0
+    i, place = (z >> 8) & 15, z & 255
+    above, below = (int(np.rint((1.0 - chord) * 2.0**15 * 2.0 ** -(f / 16 + middle))) for f in (i, i + 1))
+    return (above - (((above - below) * place) >> 8)) >> (z >> 12)
