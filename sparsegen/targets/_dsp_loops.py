@@ -73,8 +73,9 @@ def dsp_helper(name: str, dtype: str) -> list[str]:
             "}",
         ]
     return [
-        f"#define {upper}_EVEN(four) (int32_t)__uxtb16(four)",
-        f"#define {upper}_ODD(four) (int32_t)__uxtb16((four) >> 8 | (four) << 24)",
+        "/* Compilers make a UXTB16 of these; as an intrinsic it takes a signed word here and an unsigned one there. */",
+        f"#define {upper}_EVEN(four) (int32_t)((four) & 0x00ff00ffu)",
+        f"#define {upper}_ODD(four) (int32_t)((four) >> 8 & 0x00ff00ffu)",
         "",
         f"static inline uint32_t {name}_widen(uint32_t four, volatile uint64_t *pair, uint32_t sum)",
         "{",

@@ -77,15 +77,16 @@ class IntegerBody:
         if self.linear:
             lines.append(f"    const {self.rom} int16_t *c = {self.name}_coef;")
         else:
-            lines.append(f"    const volatile {self.grid} *const f = {source}; /* {VOLATILE} */")
+            features = [f"    const volatile {self.grid} *const f = {source}; /* {VOLATILE} */"]
+            if self.dsp and program.dtype == "q7":
+                pairs = f"    volatile uint64_t pairs[{self.seen // 4}]; /* 0 2 1 3 of every four features, 16 bits each */"
+                features = either([pairs, *(features if self.seen % 4 else [])], features)
+            lines += features
             lines.append(f"    const {self.rom} struct {self.name}_row *r;")
         if program.n_outputs == 1:
             lines.append(f"    int32_t score = {c_int(int(program.intercept[0]))};")
         if program.form == "square":
             lines.append("    uint32_t squares = 0u;")
-        if self.dsp and program.dtype == "q7":
-            pairs = f"    volatile uint64_t pairs[{self.seen // 4}]; /* features 0 2 1 3 of every four, 16 bits each */"
-            lines += ["#if defined(__ARM_FEATURE_DSP)", pairs, "#endif"]
         return lines
 
     def _indices(self, statements: Sequence[str]) -> list[str]:

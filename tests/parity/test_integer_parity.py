@@ -88,7 +88,7 @@ def test_every_tail_of_every_loop_on_devices(name, dtype, reads):
     assert_equal(device, exports, shared_inputs(exports))
 
 
-@pytest.mark.parametrize(("dtype", "reads"), itertools.product(INTEGERS, ("raw-uint8", "raw-int16", "f32")))
+@pytest.mark.parametrize(("dtype", "reads"), list(itertools.product(INTEGERS, ("raw-uint8", "raw-int16", "f32"))))
 def test_every_reader_on_the_smallest_core(dtype, reads):
     device = DEVICES["cortex-m0plus"]
     require(device)

@@ -1,0 +1,13 @@
+/* Build: cc -std=c99 -O2 integer_powers.c example_main.c -o example */
+#include "integer_powers.h"
+#include <stdio.h>
+
+int main(void)
+{
+    static const float x[INTEGER_POWERS_FEATURES] = {0.205f, -0.938f, -0.666f};
+    const int index = integer_powers_predict(x);
+    const int failed = integer_powers_selftest();
+
+    printf("class %d, label %s, self-test %s\n", index, integer_powers_label(index), failed ? "FAILED" : "ok");
+    return failed;
+}
