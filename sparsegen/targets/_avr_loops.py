@@ -20,12 +20,7 @@ MAX_COUNT = 255  # of a loop that counts in one register
 
 def has_avr_form(program: IntegerProgram, n: int) -> bool:
     """Whether the assembly covers this program: others use the portable form on AVR too."""
-    return (
-        program.form == "square"
-        and program.doublings == (0,)
-        and program.octave >= FRACTION_BITS
-        and n // STEP[program.dtype] <= MAX_COUNT
-    )
+    return program.form == "square" and program.doublings == (0,) and n // STEP[program.dtype] <= MAX_COUNT
 
 
 def avr_value(name: str, program: IntegerProgram, n: int) -> list[str]:
@@ -82,14 +77,18 @@ def _distance() -> list[str]:
 
 
 def _exponent(shift: int) -> list[str]:
-    """Return d >> shift, which is less than 16; it goes to 9, with the value 0, where that exceeds 16 bits."""
+    """Return d >> shift, for -12 to 15; it goes to 9, with the value 0, where that exceeds 16 bits."""
+    leave = ["tst %C[d]", "breq 2f", "8:", "clr %A[d]", "clr %B[d]", "rjmp 9f", "2:"]
+    if shift < 0:
+        up = ["tst %B[d]", "brne 8f", "mov %B[d], %A[d]", "clr %A[d]"] if shift <= -8 else []
+        return ["or %C[d], %D[d]", "brne 8f", *up, *["lsl %A[d]", "rol %B[d]", "rol %C[d]"] * (-shift % 8), *leave]
     byte, rest = ["mov %A[d], %B[d]", "mov %B[d], %C[d]", "mov %C[d], %D[d]"], shift % 8
     lines = byte if shift >= 8 else ["tst %D[d]", "brne 8f"]  # d has 24 bits from here on
     if rest <= LAST_RIGHT:
         lines = lines + ["lsr %C[d]", "ror %B[d]", "ror %A[d]"] * rest
     else:  # 8 to the right and the difference to the left takes less
         lines = [*lines, "clr %D[d]", *["lsl %A[d]", "rol %B[d]", "rol %C[d]", "rol %D[d]"] * (8 - rest), *byte]
-    return [*lines, "tst %C[d]", "breq 2f", "8:", "clr %A[d]", "clr %B[d]", "rjmp 9f", "2:"]
+    return [*lines, *leave]
 
 
 def _power(name: str) -> list[str]:

@@ -73,7 +73,7 @@ def dsp_helper(name: str, dtype: str) -> list[str]:
             "}",
         ]
     return [
-        "/* Compilers make a UXTB16 of these; as an intrinsic it takes a signed word here and an unsigned one there. */",
+        "/* Compilers make a UXTB16 of these; the intrinsic takes a signed word here and an unsigned one there. */",
         f"#define {upper}_EVEN(four) (int32_t)((four) & 0x00ff00ffu)",
         f"#define {upper}_ODD(four) (int32_t)((four) >> 8 & 0x00ff00ffu)",
         "",

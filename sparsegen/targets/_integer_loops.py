@@ -79,7 +79,9 @@ class IntegerBody:
         else:
             features = [f"    const volatile {self.grid} *const f = {source}; /* {VOLATILE} */"]
             if self.dsp and program.dtype == "q7":
-                pairs = f"    volatile uint64_t pairs[{self.seen // 4}]; /* 0 2 1 3 of every four features, 16 bits each */"
+                pairs = (
+                    f"    volatile uint64_t pairs[{self.seen // 4}]; /* 0 2 1 3 of every four features, 16 bits each */"
+                )
                 features = either([pairs, *(features if self.seen % 4 else [])], features)
             lines += features
             lines.append(f"    const {self.rom} struct {self.name}_row *r;")
@@ -180,7 +182,9 @@ class IntegerBody:
         body = [*head, "", *inner, *end, *self._accumulate()]
         if self.avr:
             value = f"{self.name}_value((const {self.grid} *)f, r->at, squares)"
-            body = either([f"        const int value = {value};", "", *self._add(0, "        ")], body, f"{self.name.upper()}_ASM")
+            body = either(
+                [f"        const int value = {value};", "", *self._add(0, "        ")], body, f"{self.name.upper()}_ASM"
+            )
         m = len(self.program.vectors)
         return [f"    for (r = {self.name}_rows; r != {self.name}_rows + {m}; ++r) {{", *body, *stop, "    }"]
 

@@ -50,9 +50,9 @@ def test_partial_sums_bound_every_order():
         sum(order[:n])
         for o in range(2)
         for values in itertools.product((0, 3), repeat=4)
-        for order in itertools.permutations([int(intercept[o]), *(int(c) * v for c, v in zip(coef[o, 0], values, strict=True))])
+        for order in itertools.permutations([intercept[o], *(coef[o, 0] * values)])
         for n in range(6)
-    ]  # fmt: skip
+    ]
     assert (max(reached), min(reached)) == (up, down)
 
 
@@ -64,4 +64,6 @@ def test_other_coefficients_are_scaled_anew(name):
     twice = with_coefficients(program, 2.0 * real, 2.0 * program.intercept * program.unit)
     assert twice.unit == pytest.approx(2.0 * program.unit, rel=1e-3)
     wanted = case.model.scores(case.rows)
-    assert score_error(twice, case.rows, 2.0 * wanted) == pytest.approx(2.0 * score_error(program, case.rows, wanted), rel=0.1)
+    assert score_error(twice, case.rows, 2.0 * wanted) == pytest.approx(
+        2.0 * score_error(program, case.rows, wanted), rel=0.1
+    )

@@ -29,7 +29,9 @@ def test_it_regains_most_of_what_rounding_the_vectors_lost():
     case = make_integer_case(2, d=8, m=12, n_classes=3)
     wanted = case.model.scores(case.rows)
     rough = quantize(case.model, "q7", "f32", case.rows, finished=False)
-    moved = replace(rough, vectors=np.clip(rough.vectors + np.random.default_rng(0).integers(-3, 4, rough.vectors.shape), 0, 255))
+    moved = replace(
+        rough, vectors=np.clip(rough.vectors + np.random.default_rng(0).integers(-3, 4, rough.vectors.shape), 0, 255)
+    )
     before, after = (score_error(p, case.rows, wanted) for p in (moved, finish(moved, case.model, case.rows)))
     assert after < 0.5 * before
 
@@ -38,7 +40,9 @@ def test_it_regains_most_of_what_rounding_the_vectors_lost():
 def test_quantize_finishes_by_default(dtype):
     case = make_integer_case(5, m=10)
     wanted = case.model.scores(case.rows)
-    errors = [score_error(quantize(case.model, dtype, "f32", case.rows, finished=f), case.rows, wanted) for f in (True, False)]
+    errors = [
+        score_error(quantize(case.model, dtype, "f32", case.rows, finished=f), case.rows, wanted) for f in (True, False)
+    ]
     assert errors[0] < errors[1]
 
 

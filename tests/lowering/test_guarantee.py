@@ -19,12 +19,16 @@ ROUNDING = 1 + 1e-9  # of the bound itself, which is computed in float64
 def rows_of_the_box(program, proof, rows, seed=0):
     """Return raw rows within the box, as the export takes them: corners, its edges, all over it, and given ones."""
     rng, width = np.random.default_rng(seed), proof.high - proof.low
-    shares = [rng.integers(0, 2, (60, len(width))), rng.choice([0.0, 0.5, 1.0], (40, len(width))), rng.random((60, len(width)))]
+    shares = [
+        rng.integers(0, 2, (60, len(width))),
+        rng.choice([0.0, 0.5, 1.0], (40, len(width))),
+        rng.random((60, len(width))),
+    ]
     X = np.vstack([*(proof.low + width * share for share in shares), np.clip(rows, proof.low, proof.high)])
     if program.reader.kind == "grid":
         return program.low + program.inputs(X).astype(np.float64) * program.step
     X = program.inputs(X).astype(np.float64)  # rounding may lead out of the box, or a type not reach into it
-    return X[np.all((X >= proof.low) & (X <= proof.high), axis=1)]
+    return X[np.all(np.abs(X - (proof.low + proof.high) / 2.0) <= width / 2.0, axis=1)]
 
 
 def within_projected_grid(program, model, X):
@@ -40,7 +44,9 @@ def within_projected_grid(program, model, X):
 @given(integer_cases(far=1.0), st.sampled_from(INTEGERS), st.sampled_from(READS))
 def test_no_score_and_no_clear_label_is_off(case, dtype, reads):
     if case.model.transform.projection is not None and reads.startswith("raw"):
-        case = make_integer_case(1, d=case.model.n_features, projected=True, raw=True, n_classes=len(case.model.classes))
+        case = make_integer_case(
+            1, d=case.model.n_features, projected=True, raw=True, n_classes=len(case.model.classes)
+        )
     program = quantize(case.model, dtype, reads, case.rows)
     proof = guarantee(program, case.model)
     X = within_projected_grid(program, case.model, rows_of_the_box(program, proof, case.rows))

@@ -22,7 +22,9 @@ from sparsegen.lowering.quantize import MAX_OCTAVE, quantize
 @given(integer_cases(), st.sampled_from(INTEGERS), st.sampled_from(READS))
 def test_every_sample_equals_the_twin_and_stays_in_its_intervals(case, dtype, reads):
     if case.model.transform.projection is not None and reads.startswith("raw"):
-        case = make_integer_case(1, d=case.model.n_features, projected=True, raw=True, n_classes=len(case.model.classes))
+        case = make_integer_case(
+            1, d=case.model.n_features, projected=True, raw=True, n_classes=len(case.model.classes)
+        )
     program = quantize(case.model, dtype, reads, case.rows)
     inputs = extreme_inputs(program, case.rows)
     twin = Twin(program)
@@ -104,7 +106,7 @@ def test_half_power_equals_the_twin(octave):
 @pytest.mark.parametrize(("octave", "doubling"), [(14, 2), (12, 3), (16, 2), (3, 2), (0, 4), (2, 6), (26, 26)])
 def test_the_bound_of_a_narrower_kernel_is_its_maximum_too(octave, doubling):
     own = octave - doubling
-    d = np.arange(max(1, int(16 * 2.0 ** own)))
+    d = np.arange(max(1, int(16 * 2.0**own)))
     error = np.abs(half_power(d << doubling, octave) / 2.0**KERNEL_BITS - 2.0 ** -(d / 2.0**own))
     assert max(float(error.max()), 2.0**-16) == pytest.approx(value_error(octave, doubling), rel=1e-3)
     assert error.max() <= value_error(octave, doubling)

@@ -58,7 +58,7 @@ def test_doublings_beyond_the_last_octave_are_not_counted():
     of = model([rbf(1.0), rbf(2.0**60)], 3, 2, (0, 1))
     program = quantize(of, "q7", "grid", finished=False)
     assert program.doublings[1] == program.octave + 4
-    at, beside = program.vectors[:1], program.vectors[:1] + [[1, 0]]
+    at, beside = program.vectors[:1], program.vectors[:1] + np.array([1, 0])
     assert program.kernel_values(at)[0, 1, 0] > 32000
     assert program.kernel_values(beside)[0, 1, 0] == 0
     assert np.isfinite(guarantee(program, of).error).all()
@@ -136,7 +136,9 @@ def test_the_box_is_the_cards_or_around_the_vectors():
     ids=str,
 )
 def test_a_card_whose_ranges_do_not_fit_is_one_sentence(ranges):
-    with pytest.raises(ModelError, match="the ranges in the model's card do not fit its features; give rows with --cal"):
+    with pytest.raises(
+        ModelError, match="the ranges in the model's card do not fit its features; give rows with --cal"
+    ):
         Box.of(with_card(SIXTEEN, {"ranges": ranges}))
 
 
@@ -144,7 +146,9 @@ def test_a_card_whose_ranges_do_not_fit_is_one_sentence(ranges):
 @pytest.mark.parametrize("name", ["rbf", "laplacian", "linear"])
 def test_a_box_without_width_still_gives_a_program(name, reads):
     """One vector, and all rows in its place."""
-    of = SparseModel([[3.0, 5.0]], [[[2.0]]], [-1.0], (KERNELS[name].bind(),), model([rbf()], 1, 2, (0, 1)).transform, (0, 1))
+    of = SparseModel(
+        [[3.0, 5.0]], [[[2.0]]], [-1.0], (KERNELS[name].bind(),), model([rbf()], 1, 2, (0, 1)).transform, (0, 1)
+    )
     rows = np.array([[3.0, 5.0], [3.0, 5.0]])
     for dtype in INTEGERS:
         program = quantize(of, dtype, reads, rows)

@@ -113,7 +113,9 @@ MORE = {
 def test_every_kind_of_model_on_devices(name, dtype):
     device = DEVICES[name]
     require(device)
-    exports = [integer_export_of(case.model, f"m_{kind}", dtype, "f32", case.rows, device.loops) for kind, case in MORE.items()]
+    exports = [
+        integer_export_of(case.model, f"m_{kind}", dtype, "f32", case.rows, device.loops) for kind, case in MORE.items()
+    ]
     if name == "atmega328p":  # its 32 KB hold half of them
         exports = exports[:4] if dtype == "q7" else exports[4:]
     assert_equal(device, exports, shared_inputs(exports))
@@ -124,16 +126,17 @@ def test_assembly_shifts_by_every_octave(dtype):
     """On AVR the exponent is shifted by hand, in another way for every octave."""
     device = DEVICES["atmega328p"]
     require(device)
-    exports = {}
-    for power in range(-14, 16):
-        export = integer_export_of(model([rbf(2.0**power)], 2, 2, (0, 1)), f"m{len(exports)}", dtype, "grid", loops="avr")
-        if has_avr_form(export.integer, 2):
-            exports.setdefault(export.integer.octave, export)
-    assert set(exports) >= set(range(12, 17 if dtype == "q7" else MAX_OCTAVE + 1))
-    for some in itertools.batched(exports.values(), 8) if hasattr(itertools, "batched") else [list(exports.values())]:
+    exports = []
+    for octave in range(MAX_OCTAVE + 1):
+        of = model([rbf(2.0 ** ({"q7": 12, "q15": 26}[dtype] - octave))], 2, 2, (0, 1))
+        exports.append(integer_export_of(of, f"m{octave}", dtype, "grid", rows(of), "avr"))
+        assert has_avr_form(exports[-1].integer, 2)
+    assert len({export.integer.octave for export in exports}) >= MAX_OCTAVE
+    for some in (exports[:14], exports[14:]):
         levels = some[0].integer.levels
         at = np.unique(np.concatenate([e.integer.vectors for e in some]), axis=0)
-        near = np.vstack([at + [0, shift] for shift in (0, 1, 2, 5, 30, 100, 1000, 5000)])
+        shifts = [0, 1, 2, 3, 4, 5, 7, 9, 15, 16, 17, 30, 64, 100, 181, 255, 700, 1000, 2900, 5000, 8191, 20000]
+        near = np.vstack([at + np.array([0, shift]) for shift in shifts])
         inputs = np.vstack([np.clip(near, 0, levels), extreme_inputs(some[0].integer, at.astype(float))])
         assert_equal(device, some, inputs.astype(some[0].input_dtype))
 

@@ -1,4 +1,4 @@
-"""The integer program as its docstring tells it: Python integers, one row at a time, each step checked to fit 32 bits."""
+"""The integer program as its docstring tells it: Python integers, a row at a time, each step checked to fit 32 bits."""
 
 from __future__ import annotations
 

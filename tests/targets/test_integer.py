@@ -1,4 +1,4 @@
-"""Integer C: clean under every compiler, nothing but its own symbols, small and quick as promised, true to its header."""
+"""Integer C: clean under every compiler, needs no library, as small and quick as promised, true to its header."""
 
 from __future__ import annotations
 
@@ -50,7 +50,9 @@ def integer_exports():
             found.append(integer_export_of(made, name, dtype, reads, rows(made)))
     for dtype, d, loops in itertools.product(INTEGERS, TAILS, ("dsp", "avr")):
         made = tail_model(d, pixels=True)
-        found.append(integer_export_of(made, f"{loops}_{dtype}_{d}", dtype, "raw-int16" if d % 2 else "grid", rows(made), loops))
+        found.append(
+            integer_export_of(made, f"{loops}_{dtype}_{d}", dtype, "raw-int16" if d % 2 else "grid", rows(made), loops)
+        )
     return {export.name: export for export in found}
 
 
@@ -116,7 +118,9 @@ def test_no_compiler_warns_of_avr_loops(language, part, one_file, tmp_path):
 
 
 def test_avr_c_without_a_word_for_flash_is_refused(one_file, tmp_path):
-    result = compile_c(compiler("avr-gcc"), "-mmcu=atmega328p", "-std=c99", "-Os", "-c", one_file("avr_q7_1"), "-o", tmp_path / "o")
+    result = compile_c(
+        compiler("avr-gcc"), "-mmcu=atmega328p", "-std=c99", "-Os", "-c", one_file("avr_q7_1"), "-o", tmp_path / "o"
+    )
     assert result.returncode != 0
     assert "-std=gnu99" in result.stderr
 
@@ -134,7 +138,9 @@ def test_object_needs_no_library_and_writes_no_data(device, integer_exports, one
     undefined = {s.name for s in symbols if s["st_shndx"] == "SHN_UNDEF"} - {""}
     assert {name for name in undefined if not re.fullmatch(HELPERS, name)} == set()
     assert sum(s["sh_size"] for s in elf.iter_sections() if s["sh_flags"] & 1 and s["sh_flags"] & 2) == 0
-    public = {f"{name}_{function}" for name in integer_exports for function in ("scores", "predict", "label", "selftest")}
+    public = {
+        f"{name}_{function}" for name in integer_exports for function in ("scores", "predict", "label", "selftest")
+    }
     assert {s.name for s in symbols if s["st_info"]["bind"] == "STB_GLOBAL"} - undefined == public
 
 
@@ -143,7 +149,7 @@ def test_integers_need_no_helper_at_all(one_file, tmp_path):
         pytest.skip("nm is not on the PATH")
     source = one_file("rbf_q7_grid")
     assert compile_c(any_compiler(), "-std=c99", "-O2", "-c", source, "-o", tmp_path / "m.o").returncode == 0
-    said = subprocess.run(["nm", "-u", tmp_path / "m.o"], capture_output=True, text=True, check=True).stdout
+    said = subprocess.run([shutil.which("nm"), "-u", tmp_path / "m.o"], capture_output=True, text=True, check=True).stdout
     assert [line for line in said.split() if line not in ("U", "_GLOBAL_OFFSET_TABLE_")] == []
 
 
@@ -213,7 +219,9 @@ def renamed(export):
     """Return the export under another name, so that it can stand beside the original."""
     old, new = export.name, f"{export.name}b"
     files = {
-        file.replace(old, new): content.replace(old.encode(), new.encode()).replace(old.upper().encode(), new.upper().encode())
+        file.replace(old, new): content.replace(old.encode(), new.encode()).replace(
+            old.upper().encode(), new.upper().encode()
+        )
         for file, content in export.files.items()
     }
     return replace(export, name=new, files=files, sources=(f"{new}.c",))
@@ -252,7 +260,9 @@ def test_table_bytes_are_those_of_the_tables(tmp_path):
         (tmp_path / f"{name}.h").write_bytes(export.files[f"{name}.h"])
         tables = re.findall(rf"({name}_\w+)\[\d+\] = {{", source)
         sizes = " + ".join(f"sizeof {table}" for table in tables)
-        printed = run_c(f'{source}\n#include <stdio.h>\nint main(void) {{ printf("%d", (int)({sizes})); return 0; }}', tmp_path)
+        printed = run_c(
+            f'{source}\n#include <stdio.h>\nint main(void) {{ printf("%d", (int)({sizes})); return 0; }}', tmp_path
+        )
         assert int(printed) == export.table_bytes, name
         assert f"flash: {export.table_bytes} bytes of tables" in export.files[f"{name}.h"].decode()
 
@@ -310,8 +320,14 @@ def test_the_same_model_gives_the_same_bytes_in_any_process():
         for file, content in TARGETS["c"].export(of, name, numbers).files.items()
     ]
     tests = Path(__file__).parent.parent
-    environment = {"PYTHONHASHSEED": "7", "PYTHONPATH": os.pathsep.join([str(tests.parent), str(tests)]), "OPENBLAS_NUM_THREADS": "1"}
-    printed = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=True)
+    environment = {
+        "PYTHONHASHSEED": "7",
+        "PYTHONPATH": os.pathsep.join([str(tests.parent), str(tests)]),
+        "OPENBLAS_NUM_THREADS": "1",
+    }
+    printed = subprocess.run(
+        [sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=True
+    )
     assert printed.stdout.splitlines() == here
 
 
@@ -328,17 +344,29 @@ def test_every_symbol_and_macro_has_the_prefix(integer_exports):
     for name, export in integer_exports.items():
         source = (export.files[f"{name}.c"] + export.files[f"{name}.h"]).decode()
         assert {m for m in re.findall(r"#define (\w+)", source) if not m.startswith(f"{name.upper()}_")} == set()
-        functions = re.findall(r"^(?:static )?(?:inline )?(?:const )?(?:u?int\w*|void|char \*)\s+\*?(\w+)\(", source, re.MULTILINE)
+        functions = re.findall(
+            r"^(?:static )?(?:inline )?(?:const )?(?:u?int\w*|void|char \*)\s+\*?(\w+)\(", source, re.MULTILINE
+        )
         assert functions
         assert {f for f in functions if not f.startswith(f"{name}_")} == set()
 
 
 def test_strangers_labels_and_cards_are_escaped(tmp_path):
-    of = model([rbf()], 3, 2, ('"); system("true', "end */ of", "??/"), card={"method": "*/ #error", "feature_names": ["*/", "b\\"]})
+    of = model(
+        [rbf()],
+        3,
+        2,
+        ('"); system("true', "end */ of", "??/"),
+        card={"method": "*/ #error", "feature_names": ["*/", "b\\"]},
+    )
     export = TARGETS["c"].export(of, "m", Format("q7", "grid"))
     for file, content in export.files.items():
         (tmp_path / file).write_bytes(content)
-    printed = run_c('#include "m.c"\n#include <stdio.h>\nint main(void) { fputs(m_label(0), stdout); return 0; }', tmp_path, *WARNINGS)
+    printed = run_c(
+        '#include "m.c"\n#include <stdio.h>\nint main(void) { fputs(m_label(0), stdout); return 0; }',
+        tmp_path,
+        *WARNINGS,
+    )
     assert printed == b'"); system("true'
 
 
@@ -360,7 +388,9 @@ def test_the_example_program_runs(tmp_path):
     export = TARGETS["c"].export(of, "m", numbers)
     for file, content in export.files.items():
         (tmp_path / file).write_bytes(content)
-    built = compile_c(any_compiler(), "-std=c99", tmp_path / "m.c", tmp_path / "example_main.c", "-o", tmp_path / "example")
+    built = compile_c(
+        any_compiler(), "-std=c99", tmp_path / "m.c", tmp_path / "example_main.c", "-o", tmp_path / "example"
+    )
     assert built.returncode == 0, built.stderr
     assert b"self-test ok" in subprocess.run([tmp_path / "example"], capture_output=True, check=True).stdout
 
