@@ -149,7 +149,8 @@ def test_integers_need_no_helper_at_all(one_file, tmp_path):
         pytest.skip("nm is not on the PATH")
     source = one_file("rbf_q7_grid")
     assert compile_c(any_compiler(), "-std=c99", "-O2", "-c", source, "-o", tmp_path / "m.o").returncode == 0
-    said = subprocess.run([shutil.which("nm"), "-u", tmp_path / "m.o"], capture_output=True, text=True, check=True).stdout
+    command = [shutil.which("nm"), "-u", tmp_path / "m.o"]
+    said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     assert [line for line in said.split() if line not in ("U", "_GLOBAL_OFFSET_TABLE_")] == []
 
 
