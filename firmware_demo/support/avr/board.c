@@ -1,0 +1,66 @@
+/* ATmega328P (Arduino Uno and Nano): USART0, Timer1 counting every cycle, and sleep as the end. avr-libc starts it. */
+
+#include "board.h"
+
+#include <avr/interrupt.h>
+#include <avr/io.h>
+#include <avr/sleep.h>
+
+#define BAUD_RATE 115200UL
+
+const char *const board_counts = "cycles";
+
+static volatile uint16_t overflows;
+
+ISR(TIMER1_OVF_vect)
+{
+    ++overflows;
+}
+
+void board_start(void)
+{
+    UCSR0A = _BV(U2X0);
+    UBRR0 = (uint16_t)((F_CPU + 4UL * BAUD_RATE) / (8UL * BAUD_RATE) - 1UL);
+    UCSR0C = _BV(UCSZ01) | _BV(UCSZ00);
+    UCSR0B = _BV(TXEN0);
+    TCCR1A = 0;
+    TCNT1 = 0;
+    TIMSK1 = _BV(TOIE1);
+    TCCR1B = _BV(CS10);
+    sei();
+}
+
+void board_send(char c)
+{
+    while (!(UCSR0A & _BV(UDRE0))) {
+    }
+    UCSR0A |= _BV(TXC0); /* written as one, it is cleared: board_end() waits for it */
+    UDR0 = (uint8_t)c;
+}
+
+uint32_t board_count(void)
+{
+    const uint8_t flags = SREG;
+    uint16_t low, high;
+
+    cli();
+    low = TCNT1;
+    high = overflows;
+    if ((TIFR1 & _BV(TOV1)) && low < 0x8000u) {
+        ++high; /* it overflowed just now, and the interrupt has not been served */
+    }
+    SREG = flags;
+    return (uint32_t)high << 16 | low;
+}
+
+void board_end(int status)
+{
+    (void)status; /* there is nobody to tell but the reader of the serial line */
+    while (!(UCSR0A & _BV(TXC0))) {
+    }
+    cli();
+    sleep_enable();
+    for (;;) {
+        sleep_cpu(); /* with interrupts off nothing ends it: simavr sees that and stops */
+    }
+}

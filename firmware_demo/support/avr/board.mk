@@ -1,0 +1,32 @@
+# ATmega328P: avr-gcc, simavr, avrdude. Set MODULES (C files) before including this; BUILD, DEVICE, PORT may be set.
+# Debian: apt-get install gcc-avr avr-libc simavr avrdude
+
+BOARDS := uno
+BOARD ?= uno
+DEVICE := atmega328p
+FLASH_BYTES := 32256 # of 32768, where the boot loader has the rest
+RAM_BYTES := 1792    # of 2048, so that 256 are left to the stack
+PORT ?= /dev/ttyACM0
+
+CC := avr-gcc
+SIZE := avr-size
+MACHINE := -mmcu=$(DEVICE) -DF_CPU=16000000UL
+STANDARD := -std=gnu99
+LINK := -mmcu=$(DEVICE) -Wl,--defsym=__TEXT_REGION_LENGTH__=$(strip $(FLASH_BYTES)) \
+    -Wl,--defsym=__DATA_REGION_LENGTH__=$(strip $(RAM_BYTES))
+SUPPORT_SOURCES := board.c
+SUPPORT_FOLDER := avr
+
+include $(dir $(lastword $(MAKEFILE_LIST)))../rules.mk
+
+$(BUILD)/firmware.hex: $(BUILD)/firmware.elf
+	avr-objcopy -O ihex -R .eeprom $< $@
+
+firmware: $(BUILD)/firmware.hex
+
+# simavr shows a line in colour, and its end as two dots.
+emulate: $(BUILD)/firmware.elf
+	simavr -m $(DEVICE) -f 16000000 $< | sed -e "s/$$(printf '\033')\[[0-9;]*m//g" -e '/^Loaded /d' -e 's/\.\.$$//'
+
+flash: $(BUILD)/firmware.hex
+	avrdude -p m328p -c arduino -P $(PORT) -b 115200 -D -U flash:w:$<:i
