@@ -12,7 +12,7 @@ DEFINES = -I$(DATA) -DBOARD_NAME='"$(BOARD)"'
 $(DATA)/train.csv: $(DIGITS)prepare.py
 	$(PYTHON) $(DIGITS)prepare.py $(DATA)
 
-$(DATA)/images.h: $(DATA)/train.csv
+$(DATA)/images.h $(DATA)/test.csv: $(DATA)/train.csv
 
 $(DATA)/digits.safetensors: $(DATA)/train.csv
 	$(SPARSEGEN) train $< --test-data $(DATA)/test.csv --vectors 24 --scale none --gamma 0.0025 --C 10 -o $@

@@ -5,6 +5,7 @@
 #include <avr/interrupt.h>
 #include <avr/io.h>
 #include <avr/sleep.h>
+#include <util/delay.h>
 
 #define BAUD_RATE 115200UL
 
@@ -30,10 +31,17 @@ void board_start(void)
     sei();
 }
 
+/* A character takes 87 us. simavr goes to sleep for a moment at every look at the register, so look seldom. */
+static void wait_for(uint8_t flag)
+{
+    while (!(UCSR0A & _BV(flag))) {
+        _delay_us(30.0);
+    }
+}
+
 void board_send(char c)
 {
-    while (!(UCSR0A & _BV(UDRE0))) {
-    }
+    wait_for(UDRE0);
     UCSR0A |= _BV(TXC0); /* written as one, it is cleared: board_end() waits for it */
     UDR0 = (uint8_t)c;
 }
@@ -56,8 +64,7 @@ uint32_t board_count(void)
 void board_end(int status)
 {
     (void)status; /* there is nobody to tell but the reader of the serial line */
-    while (!(UCSR0A & _BV(TXC0))) {
-    }
+    wait_for(TXC0);
     cli();
     sleep_enable();
     for (;;) {

@@ -26,7 +26,7 @@ firmware: $(BUILD)/firmware.hex
 
 # simavr shows a line in colour, and its end as two dots.
 emulate: $(BUILD)/firmware.elf
-	simavr -m $(DEVICE) -f 16000000 $< | sed -e "s/$$(printf '\033')\[[0-9;]*m//g" -e '/^Loaded /d' -e 's/\.\.$$//'
+	simavr -m $(DEVICE) -f 16000000 $< 2>&1 | sed -e "s/$$(printf '\033')\[[0-9;]*m//g" -e '/^Loaded /d' -e 's/\.\.$$//'
 
 flash: $(BUILD)/firmware.hex
 	avrdude -p m328p -c arduino -P $(PORT) -b 115200 -D -U flash:w:$<:i
