@@ -96,10 +96,12 @@ def ends(program: IntegerProgram) -> tuple[float, float]:
 
 
 def extreme_inputs(program: IntegerProgram, rows: np.ndarray, seed: int = 0) -> np.ndarray:
-    """Return inputs: rows, rows far outside, every feature at either end of the type, and for float also NaN."""
+    """Return inputs: rows, rows far outside, every feature at either end of the type, NaN."""
     rng = np.random.default_rng(seed)
     far = program.low + program.step * program.reader.levels * rng.normal(size=(20, program.n_features)) * 4.0
     inputs = [program.inputs(rows), program.inputs(far)]
+    if program.projection is None and program.form != "linear":
+        inputs.append(program.inputs(program.low + program.vectors * program.step))  # a distance of 0
     kinds = [*ends(program), 0]
     if program.reader.kind == "f32":
         kinds += [np.nan, 3e38, -3e38, 1e-40]

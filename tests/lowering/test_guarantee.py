@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from integer_models import INTEGERS, READS, SIXTEEN, integer_cases, make_integer_case
 
-from sparsegen.lowering.guarantee import Guarantee, guarantee, reading_error
+from sparsegen.lowering.guarantee import Guarantee, guarantee, reading_error, real_vectors
 from sparsegen.lowering.quantize import quantize
 
 ROUNDING = 1 + 1e-9  # of the bound itself, which is computed in float64
@@ -81,6 +81,22 @@ def test_the_bound_is_of_use(name):
     errors = {d: guarantee(quantize(case.model, d, "f32", case.rows), case.model).error.max() for d in INTEGERS}
     assert errors["q7"] < 0.2 * np.abs(case.model.coef).sum()
     assert errors["q15"] < errors["q7"] / 5
+
+
+@pytest.mark.parametrize(("name", "octaves"), [("rbf", (0,)), ("rbf", (0, 2, 3)), ("laplacian", (0,))])
+@pytest.mark.parametrize("dtype", INTEGERS)
+def test_what_kernel_values_lose_is_counted(name, octaves, dtype):
+    """Of a model that lies on the grid, nothing else is lost; a row can lose most of what the bound allows."""
+    case = make_integer_case(2, name, octaves=octaves, d=2, m=1)
+    program = quantize(case.model, dtype, "grid", case.rows, finished=False)
+    coef, intercept = program.coef * program.unit * 2.0**15, program.intercept * program.unit
+    of = replace(case.model, vectors=real_vectors(program, case.model), coef=coef, intercept=intercept)
+    bound = guarantee(program, of).error[0]
+    inputs = np.minimum(np.arange(4000)[:, None] * np.array([1, 0]) + program.vectors, program.levels)
+    inputs = inputs.astype(program.input_dtype)
+    X = program.low + inputs * program.step
+    lost = np.abs(program.scores(inputs) * program.unit - of.scores(X)).max()
+    assert 0.3 * bound < lost <= bound * ROUNDING
 
 
 def test_a_wrong_coefficient_is_beyond_the_bound_of_the_right_one():

@@ -149,3 +149,11 @@ def test_the_other_devices(name):
     for dtype in INTEGERS:
         exports = [integer_export_of(SIXTEEN, "m", dtype, "grid", loops=device.loops)]
         assert_equal(device, exports, shared_inputs(exports))
+
+
+@pytest.mark.parametrize("dtype", INTEGERS)
+def test_a_kernel_so_narrow_that_only_its_vector_sees_it(dtype):
+    require(DEVICES["host"])
+    case = make_integer_case(6, octaves=(0, 60))
+    exports = [integer_export_of(case.model, "m", dtype, "grid", case.rows)]
+    assert_equal(DEVICES["host"], exports, extreme_inputs(exports[0].integer, case.rows))
