@@ -52,7 +52,7 @@ def integer_export(model: SparseModel, name: str, numbers: Format) -> Export:
     values = {
         "name": name,
         "upper": name.upper(),
-        "card": [*_card(model, program, table_bytes, body.buffer_bytes()), *_grid_lines(program), *promises],
+        "card": [*_card(model, program, table_bytes, body.buffer_bytes()), *_range_lines(program), *promises],
         "n_features": program.n_features,
         "n_classes": len(program.classes),
         "n_outputs": program.n_outputs,
@@ -239,10 +239,13 @@ def _input_meaning(program: IntegerProgram) -> str:
     return f"Features are raw; one beyond the range of training counts as its end{nan}."
 
 
-def _grid_lines(program: IntegerProgram) -> list[tuple[str, str]]:
-    """Return how whoever calls the export turns raw features into indices, where it does not do so itself."""
-    if program.reader.kind != "grid" or program.n_features > MAX_NAMED_FEATURES:
+def _range_lines(program: IntegerProgram) -> list[tuple[str, str]]:
+    """Return the range of every raw feature, and for indices how whoever calls the export makes them."""
+    if program.n_features > MAX_NAMED_FEATURES:
         return []
+    if program.reader.kind != "grid":
+        both = zip(program.low.tolist(), program.high.tolist(), strict=True)
+        return [(f"range of x[{j}]", f"{low:.6g} to {high:.6g}") for j, (low, high) in enumerate(both)]
     ends = zip(program.low.tolist(), program.step.tolist(), strict=True)
     return [(f"x[{j}]", f"index 0 is {low:.9g}, one step is {step:.9g}") for j, (low, step) in enumerate(ends)]
 

@@ -9,8 +9,25 @@
  * flash: 268 bytes of tables, plus code
  * RAM: stack only, 34 bytes of it in arrays
  * model: sha256 086637d73db82cc1
- * score error: at most 0.931 for features within their range
- * label: cannot differ from the real-valued model's where its score exceeds 0.931
+ * range of x[0]: -0.261608 to 1.82379
+ * range of x[1]: -0.434608 to 1.65079
+ * range of x[2]: -0.997108 to 1.08829
+ * range of x[3]: -0.0951083 to 1.99029
+ * range of x[4]: -1.30861 to 0.776794
+ * range of x[5]: -0.715108 to 1.37029
+ * range of x[6]: -1.69061 to 0.394794
+ * range of x[7]: -1.38811 to 0.697294
+ * range of x[8]: -0.414108 to 1.67129
+ * range of x[9]: -0.500108 to 1.58529
+ * range of x[10]: -1.14911 to 0.936294
+ * range of x[11]: -1.84961 to 0.235794
+ * range of x[12]: -0.144608 to 1.94079
+ * range of x[13]: -1.16961 to 0.915794
+ * range of x[14]: -1.00711 to 1.07829
+ * range of x[15]: -0.142608 to 1.94279
+ * range of x[16]: -0.791108 to 1.29429
+ * score error: at most 0.93 for features within their range
+ * label: cannot differ from the real-valued model's where its score exceeds 0.93
  * overflow: ruled out for every input; scores stay within -1073676289 and 1577208893
  * agreement: 95.78 % of 4009 points near the vectors keep their label
  *

@@ -9,6 +9,10 @@
  * flash: 128 bytes of tables, plus code
  * RAM: stack only, 4 bytes of it in arrays
  * model: sha256 ba37368a45773788
+ * range of x[0]: -2.76443 to 2.75909
+ * range of x[1]: -2.22143 to 3.30209
+ * range of x[2]: -2.45843 to 3.06509
+ * range of x[3]: -2.62393 to 2.89959
  * score error: at most 0.869 for features within their range
  * label: cannot differ from the real-valued model's where its lead exceeds 1.7
  * overflow: ruled out for every input; scores stay within -2147483646 and 1883861788

@@ -38,7 +38,7 @@ void integer_linear_scores(const uint8_t *x, int32_t *scores)
         const int32_t t = (int32_t)x[j] * integer_linear_multiplier[j] + integer_linear_bias[j];
         const int32_t index = t > 0 ? t >> 14 : 0;
 
-        q[j] = (uint16_t)(index < 32767 ? index : 32767);
+        q[j] = (uint16_t)(index < 80 ? index : 80);
     }
     for (k = 0; k < 3; ++k) {
         scores[k] += (int32_t)q[0] * c[0];

@@ -9,9 +9,13 @@
  * flash: 60 bytes of tables, plus code
  * RAM: stack only, 8 bytes of it in arrays
  * model: sha256 ee7f695983d454a4
- * score error: at most 0.417 for features within their range
- * label: cannot differ from the real-valued model's where its lead exceeds 0.781
- * overflow: ruled out for every input; scores stay within -1303962765 and 1532315988
+ * range of x[0]: 10 to 89.12
+ * range of x[1]: 34 to 87.08
+ * range of x[2]: 23 to 88.16
+ * range of x[3]: 16 to 88.4
+ * score error: at most 0.000562 for features within their range
+ * label: cannot differ from the real-valued model's where its lead exceeds 0.000912
+ * overflow: ruled out for every input; scores stay within -3183600 and 3741120
  * agreement: 99.40 % of 4018 points near the vectors keep their label
  *
  * C99, also C++. Integers only, but for features that come as float. No libc, no libm, no heap, no static data that changes:

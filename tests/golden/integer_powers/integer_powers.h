@@ -9,6 +9,9 @@
  * flash: 198 bytes of tables, plus code
  * RAM: stack only, 6 bytes of it in arrays
  * model: sha256 e4fab61c80fe9334
+ * range of x[0]: -2.19601 to 3.24201
+ * range of x[1]: -3.36201 to 2.07601
+ * range of x[2]: -2.57401 to 2.86401
  * score error: at most 0.0085 for features within their range
  * label: cannot differ from the real-valued model's where its lead exceeds 0.016
  * overflow: ruled out for every input; scores stay within -2147483646 and 1645043258

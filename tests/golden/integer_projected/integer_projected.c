@@ -79,7 +79,7 @@ static int32_t integer_projected_score(const int16_t *x)
         const int32_t t = (int32_t)x[j] * integer_projected_multiplier[j] + integer_projected_bias[j];
         const int32_t index = t > 0 ? t >> 14 : 0;
 
-        q[j] = (uint8_t)(index < 255 ? index : 255);
+        q[j] = (uint8_t)(index < 136 ? index : 136);
     }
     for (i = 0; i < 3; ++i) {
         int32_t t = integer_projected_projection_bias[i];
