@@ -21,8 +21,10 @@ from sparsegen.cli_options import (
     Json,
     KernelName,
     LabelColumn,
+    MaxLoss,
     ModelFile,
     Name,
+    OneDtype,
     Projection,
     Ratio,
     Scale,
@@ -138,16 +140,11 @@ def export(
     model_file: ModelFile,
     target: Annotated[str, typer.Option(help="Export target; see: sparsegen list targets.")] = "c",
     name: Name = "model",
-    dtype: Annotated[
-        str, typer.Option(metavar="f32|q15|q7|auto", help="Number format; auto: the smallest that is accurate enough.")
-    ] = "f32",
+    dtype: OneDtype = "f32",
     reads: Input = "f32",
     calibrate: Calibrate = None,
     label: LabelColumn = None,
-    max_loss: Annotated[
-        float | None,
-        typer.Option(help="Points of accuracy that --dtype auto may lose.", show_default="0.5"),
-    ] = None,
+    max_loss: MaxLoss = None,
     early_exit: EarlyExit = False,
     device: Annotated[
         str | None, typer.Option(metavar="NAME", help="Write integer loops for this device.", show_default="portable")
@@ -163,18 +160,11 @@ def export(
 
     from sparsegen import cli_output as out
     from sparsegen.files import write_all
-    from sparsegen.formats import choose_dtype, make_formats
     from sparsegen.model import SparseModel
     from sparsegen.registry import DEVICES, TARGETS
 
-    numbers = make_formats("q7" if dtype == "auto" else dtype, reads, early_exit=early_exit)
-    if len(numbers) > 1:
-        raise OptionError(f"an export has one number format, but --dtype is {dtype!r}; export once for each")
     model = SparseModel.load(model_file)
-    (chosen,) = _calibrated(numbers, model, calibrate, label)
-    if dtype == "auto":
-        found, _ = choose_dtype(model, chosen, 0.5 if max_loss is None else max_loss)
-        chosen = replace(chosen, dtype=found)
+    chosen = _one_format(model, dtype, reads, calibrate, label, max_loss, early_exit)
     if device is not None:
         chosen = replace(chosen, loops=DEVICES[device].loops)
     exported = TARGETS[target].export(model, name, chosen)
@@ -257,6 +247,47 @@ def bench(
 
 
 @app.command()
+def flash(
+    model_file: ModelFile,
+    board: Annotated[str, typer.Option(help="Board; see: sparsegen list boards.", show_default=False)],
+    port: Annotated[str | None, typer.Option(help="Serial port of the board, such as /dev/ttyACM0.")] = None,
+    emulated: Annotated[bool, typer.Option("--emulate", help="Run in the board's emulator; no hardware.")] = False,
+    dtype: OneDtype = "f32",
+    reads: Input = "f32",
+    calibrate: Calibrate = None,
+    data_file: Annotated[
+        Path | None,
+        typer.Option("--data", metavar="DATA", help="Rows to store as examples; default: the model's own examples."),
+    ] = None,
+    label: LabelColumn = None,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", metavar="DIR", help="Keep the firmware's files in this folder.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Build firmware around a model and write it to a board, or run it in the board's emulator."""
+    from sparsegen import cli_output as out
+    from sparsegen import flash as firmware
+    from sparsegen.files import folder_or_temporary
+    from sparsegen.model import SparseModel
+    from sparsegen.registry import BOARDS
+
+    chosen = BOARDS[board]
+    firmware.check_way(chosen, port, emulated=emulated)
+    model = SparseModel.load(model_file)
+    rows = None if data_file is None else _model_and_rows(model_file, data_file, label)[1]
+    numbers = _one_format(model, dtype, reads, calibrate, label)
+    with folder_or_temporary(output) as folder:
+        built = firmware.build(firmware.make_firmware(model, chosen, numbers, rows), chosen, folder)
+        if not emulated:
+            firmware.flash(built, port)
+        lines = firmware.emulate(built) if emulated else None
+    out.print_firmware(built, lines, output, port, as_json)
+    if lines is not None and not firmware.succeeded(lines):
+        raise typer.Exit(1)
+
+
+@app.command()
 def inspect(
     model_file: ModelFile,
     image: Annotated[
@@ -286,10 +317,10 @@ def inspect(
 
 @app.command("list")
 def list_(
-    what: Annotated[str, typer.Argument(metavar="methods|kernels|targets|devices", show_default=False)],
+    what: Annotated[str, typer.Argument(metavar="methods|kernels|targets|devices|boards", show_default=False)],
     as_json: Json = False,
 ) -> None:
-    """List the methods, kernels, targets or devices there are."""
+    """List the methods, kernels, targets, devices or boards there are."""
     from sparsegen import cli_output as out
 
     out.print_list(what, as_json)
@@ -333,6 +364,29 @@ def _calibrated(formats: list[Any], model: Any, data_file: Path | None, label: s
 
     X, y = data.read_features(data_file, model.card.get("feature_names"), label, n_features=model.n_features)
     return [replace(numbers, rows=X, labels=y) for numbers in formats]
+
+
+def _one_format(
+    model: Any,
+    dtype: str,
+    reads: str,
+    calibrate: Path | None,
+    label: str | None,
+    max_loss: float | None = None,
+    early_exit: bool = False,
+) -> Any:
+    """Return the one format that ``--dtype`` names, or the one that auto finds."""
+    from dataclasses import replace
+
+    from sparsegen.formats import choose_dtype, make_formats
+
+    formats = make_formats("q7" if dtype == "auto" else dtype, reads, early_exit=early_exit)
+    if len(formats) > 1:
+        raise OptionError(f"an export has one number format, but --dtype is {dtype!r}; export once for each")
+    (chosen,) = _calibrated(formats, model, calibrate, label)
+    if dtype != "auto":
+        return chosen
+    return replace(chosen, dtype=choose_dtype(model, chosen, 0.5 if max_loss is None else max_loss)[0])
 
 
 def _some_device(results: list[Any], target: str) -> list[Any]:

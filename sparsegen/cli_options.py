@@ -24,8 +24,17 @@ Devices = Annotated[
 ]
 Name = Annotated[str, typer.Option("--name", metavar="PREFIX", help="Prefix of symbols and files.")]
 
-# of export, verify and bench
+# of export, verify, bench and flash
 Dtype = Annotated[str, typer.Option("--dtype", metavar="f32|q15|q7", help="Number formats, comma-separated.")]
+OneDtype = Annotated[
+    str,
+    typer.Option(
+        "--dtype", metavar="f32|q15|q7|auto", help="Number format; auto: the smallest that is accurate enough."
+    ),
+]
+MaxLoss = Annotated[
+    float | None, typer.Option(help="Points of accuracy that --dtype auto may lose.", show_default="0.5")
+]
 Input = Annotated[
     str,
     typer.Option(

@@ -21,9 +21,10 @@ from sparsegen.draw import as_text
 from sparsegen.errors import OptionError, SparsegenError, nearest
 from sparsegen.expression import Array
 from sparsegen.files import write_atomic
+from sparsegen.flash import Built
 from sparsegen.model import SparseModel
 from sparsegen.readers.checks import Labels
-from sparsegen.registry import DEVICES, KERNELS, METHODS, TARGETS
+from sparsegen.registry import BOARDS, DEVICES, KERNELS, METHODS, TARGETS
 from sparsegen.search import SearchResult
 from sparsegen.targets import Export
 from sparsegen.training import TrainingReport
@@ -147,6 +148,27 @@ def print_verdicts(verdicts: Sequence[Verdict], as_json: bool) -> None:
         print_table(f"{verdicts[0].target} export ({dtype}) against {against}", columns, rows, text=2)
 
 
+def print_firmware(
+    built: Built, lines: Sequence[str] | None, folder: Path | None, port: str | None, as_json: bool
+) -> None:
+    """Print how large the firmware is, and what it said in the emulator or how to hear it on the board."""
+    board = built.board
+    if as_json:
+        sizes = {"flash": built.flash, "ram": built.ram}
+        print_json({"board": board.name, **sizes, "folder": None if folder is None else str(folder), "serial": lines})
+        return
+    print(
+        f"{board.name}: {built.flash:,} of {board.flash_bytes:,} bytes of flash, {built.ram:,} of {board.ram_bytes:,} "
+        "bytes of RAM, examples included"
+    )
+    if folder is not None:
+        print(f"files in {folder}: make, make emulate, make size and make flash work there")
+    if lines is None:
+        print(f"flashed; its serial line ({port or 'USB'}, 115200 baud) tells the results after a reset")
+    for line in lines or ():
+        print(line)
+
+
 def print_card(model: SparseModel, images: Array | None, as_json: bool) -> None:
     """Print the card, and the vectors where they are images."""
     facts = {
@@ -190,6 +212,10 @@ def print_list(what: str, as_json: bool) -> None:
         ],
         "targets": lambda: [{"name": name, "what": entry.description} for name, entry in TARGETS.items()],
         "devices": lambda: [device_document(entry) for entry in DEVICES.values()],
+        "boards": lambda: [
+            {"name": name, "device": entry.device, "what": entry.description, "missing": entry.missing()}
+            for name, entry in BOARDS.items()
+        ],
     }
     if what not in lists:
         raise OptionError(f"there is no list of {what!r}{nearest(what, lists)}; choose one of: {', '.join(lists)}")

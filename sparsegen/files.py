@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 
 from sparsegen.errors import OptionError
@@ -54,6 +55,16 @@ def inside(folder: Path, name: str) -> Path:
     if not plain or not path.parent.resolve().is_relative_to(folder.resolve()):
         raise OptionError(f"the file {name!r} lies outside its folder, {folder}; choose a name that stays inside it")
     return path
+
+
+@contextmanager
+def folder_or_temporary(folder: Path | None) -> Iterator[Path]:
+    """Give the folder, or a temporary one that is gone afterwards."""
+    if folder is not None:
+        yield folder
+        return
+    with tempfile.TemporaryDirectory(prefix="sparsegen-") as temporary:
+        yield Path(temporary)
 
 
 def _umask() -> int:

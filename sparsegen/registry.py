@@ -1,4 +1,4 @@
-"""METHODS, KERNELS, TARGETS and DEVICES: each discovers the modules of its package by itself.
+"""METHODS, KERNELS, TARGETS, DEVICES and BOARDS: each discovers the modules of its package by itself.
 
 A new entry is a new file whose class or object is registered at its definition; nothing here is edited for it.
 """
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 from sparsegen.errors import OptionError, nearest
 
 if TYPE_CHECKING:
+    from sparsegen.boards import Board
     from sparsegen.devices import Device
     from sparsegen.estimators import SparseClassifier
     from sparsegen.kernels import Kernel
@@ -81,3 +82,4 @@ METHODS: Registry[type[SparseClassifier]] = Registry("method", "sparsegen.method
 KERNELS: Registry[Kernel] = Registry("kernel", "sparsegen.kernels")
 TARGETS: Registry[Target] = Registry("target", "sparsegen.targets")
 DEVICES: Registry[Device] = Registry("device", "sparsegen.devices")
+BOARDS: Registry[Board] = Registry("board", "sparsegen.boards")

@@ -5,7 +5,8 @@ BOARDS := uno
 BOARD ?= uno
 DEVICE := atmega328p
 FLASH_BYTES := 32256 # of 32768, where the boot loader has the rest
-RAM_BYTES := 1792    # of 2048, so that 256 are left to the stack
+STACK_BYTES ?= 256
+RAM_BYTES := $(shell left=$$((2048 - $(STACK_BYTES))); echo $$((left > 0 ? left : 0)))
 PORT ?= /dev/ttyACM0
 
 CC := avr-gcc

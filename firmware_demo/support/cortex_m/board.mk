@@ -25,9 +25,10 @@ SIZE := arm-none-eabi-size
 DEVICE := $(DEVICE_$(BOARD))
 MACHINE := -mthumb $(MACHINE_$(BOARD))
 STANDARD := -std=c99 -ffreestanding -fno-tree-loop-distribute-patterns # else loops become calls of memcpy
+STACK_BYTES ?= 1024
 SUPPORT_SOURCES := startup.c board.c
 SUPPORT_FOLDER := cortex_m
-LINK = -nostdlib $(addprefix -Wl$(comma)--defsym=,$(MEMORY_$(BOARD)) STACK_BYTES=0x400) -T $(SUPPORT)cortex_m/link.ld -lgcc
+LINK = -nostdlib $(addprefix -Wl$(comma)--defsym=,$(MEMORY_$(BOARD)) STACK_BYTES=$(STACK_BYTES)) -T $(SUPPORT)cortex_m/link.ld -lgcc
 comma := ,
 
 include $(dir $(lastword $(MAKEFILE_LIST)))../rules.mk
@@ -48,5 +49,5 @@ flash: $(BUILD)/firmware.elf
 ifneq ($(BOARD),microbit)
 	$(error $(BOARD) is an FPGA board that loads its image from its own memory card; use make emulate)
 endif
-	if command -v pyocd > /dev/null; then pyocd flash --target nrf51 $<; \
+	if command -v pyocd > /dev/null; then pyocd flash --no-wait --target nrf51 $<; \
 	else openocd -f interface/cmsis-dap.cfg -f target/nrf51.cfg -c "program $< verify reset exit"; fi

@@ -9,9 +9,10 @@ CC := riscv64-unknown-elf-gcc
 SIZE := riscv64-unknown-elf-size
 MACHINE := -march=rv32imac -mabi=ilp32 -mcmodel=medany -mno-relax
 STANDARD := -std=c99 -ffreestanding -fno-tree-loop-distribute-patterns # else loops become calls of memcpy
+STACK_BYTES ?= 1024
 SUPPORT_SOURCES := startup.c board.c
 SUPPORT_FOLDER := riscv
-MEMORY := FLASH_BYTES=0x400000 RAM_BYTES=0x4000 STACK_BYTES=0x400
+MEMORY := FLASH_BYTES=0x400000 RAM_BYTES=0x4000 STACK_BYTES=$(STACK_BYTES)
 LINK = -nostdlib $(addprefix -Wl$(comma)--defsym=,$(MEMORY)) -T $(SUPPORT)riscv/link.ld -lgcc
 comma := ,
 
