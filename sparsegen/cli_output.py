@@ -225,6 +225,11 @@ def print_list(what: str, as_json: bool) -> None:
         return
     if what == "devices":
         entries = [device_cells(entry) for entry in entries]
+    if what == "boards":
+        reasons = [entry.pop("missing") for entry in entries]
+        entries = [
+            {**e, "runs here": "yes" if r is None else f"no: {r}"} for e, r in zip(entries, reasons, strict=True)
+        ]
     print_table(what, tuple(entries[0]), [tuple(entry.values()) for entry in entries], text=len(entries[0]))
 
 

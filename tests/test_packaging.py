@@ -50,6 +50,10 @@ def test_the_wheel_holds_every_module_and_template(wheel: Path) -> None:
     modules = {str(path.relative_to(ROOT)) for path in ROOT.glob("sparsegen/**/*.py")}
     assert any(name.startswith("sparsegen/_templates/c/") for name in templates)
     assert templates <= names
+    support = ROOT / "firmware_demo" / "support"
+    firmware = {f"sparsegen/_firmware/{path.relative_to(support)}" for path in support.rglob("*.*") if path.is_file()}
+    assert "sparsegen/_firmware/cortex_m/link.ld" in firmware
+    assert firmware <= names
     assert modules <= names
     packed = [name for name in names if ".dist-info/" not in name]
     assert all(name.startswith("sparsegen/") for name in packed)
