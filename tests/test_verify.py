@@ -112,7 +112,7 @@ def test_labels_may_come_as_text():
 
 
 def test_tolerance_is_relative_to_the_largest_score():
-    verdict = Verdict("c", "host", "f32", 1, 0, 0.5, TOLERANCE, None, 1.0)
+    verdict = Verdict("c", "host", 1, 0, 0.5, TOLERANCE, None)
     assert verdict.ok
     assert not replace(verdict, relative_difference=1.01 * TOLERANCE).ok
 

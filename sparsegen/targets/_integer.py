@@ -19,9 +19,9 @@ from sparsegen.selftest import make_selftest
 from sparsegen.targets import C_TYPES, Export, Format
 from sparsegen.targets._avr_loops import avr_value
 from sparsegen.targets._card import MAX_NAMED_FEATURES, card_lines
-from sparsegen.targets._decision import decision_lines, index_meaning, score_meaning
+from sparsegen.targets._decision import index_meaning, score_meaning
 from sparsegen.targets._dsp_loops import dsp_helper
-from sparsegen.targets._early_exit import REST, early_exit_functions
+from sparsegen.targets._integer_functions import REST, functions
 from sparsegen.targets._integer_loops import IntegerBody, half_power_values
 from sparsegen.targets._render import render
 
@@ -68,7 +68,7 @@ def integer_export(model: SparseModel, name: str, numbers: Format) -> Export:
         "helpers": _helpers(program, body),
         "dsp_lines": dsp_helper(name, program.dtype),
         "avr_lines": avr_value(name, program, body.seen) if body.avr else [],
-        "functions": _functions(name, body),
+        "functions": functions(name, body),
         "labels": [str(label) for label in program.classes],
         "n_selftest": len(examples),
         "selftest_inputs": examples.ravel(),
@@ -177,42 +177,6 @@ def _helpers(program: IntegerProgram, body: IntegerBody) -> list[str]:
     if body.avr:
         return ["c/avr.c.j2"]
     return [*(["c/dsp.c.j2"] if body.dsp else []), "c/half_power.c.j2"]
-
-
-def _functions(name: str, body: IntegerBody) -> list[str]:
-    """Return ``<name>_scores`` and ``<name>_predict``; a single score never leaves its register."""
-    features = f"const {body.input_type} *x"
-    if body.early_exit:
-        return early_exit_functions(name, body, features)
-    if body.program.n_outputs == 1:
-        return [
-            f"static int32_t {name}_score({features})",
-            "{",
-            *body.lines(),
-            "}",
-            "",
-            f"void {name}_scores({features}, int32_t *scores)",
-            "{",
-            f"    scores[0] = {name}_score(x);",
-            "}",
-            "",
-            f"int {name}_predict({features})",
-            "{",
-            f"    return {name}_score(x) > 0 ? 1 : 0;",
-            "}",
-        ]
-    return [
-        f"void {name}_scores({features}, int32_t *scores)",
-        "{",
-        *body.lines(),
-        "}",
-        "",
-        f"int {name}_predict({features})",
-        "{",
-        f"    int32_t scores[{body.program.n_outputs}];",
-        *decision_lines(name, body.program.n_outputs),
-        "}",
-    ]
 
 
 def _row_bytes(program: IntegerProgram, body: IntegerBody) -> int:
