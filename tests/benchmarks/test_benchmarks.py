@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from benchmarks import _report, accuracy_bytes, ida, methods, train, usps
+from benchmarks import _report, accuracy_bytes, ida, integers, methods, train, usps
 from sparsegen.registry import DEVICES, METHODS
 
 
@@ -101,7 +101,15 @@ def test_no_data_is_one_sentence_and_exit_code_2(
     assert err.count("\n") == 1
 
 
-@pytest.mark.parametrize("name", ["ida", "usps", "train", "scaling", "methods", "accuracy_bytes"])
+def test_integers_lose_little_and_say_beyond_which_score_nothing() -> None:
+    losses = json.loads(integers.main(["--sets", "breast_cancer", "--max-iter", "5", "--json"]))
+    assert [loss["dtype"] for loss in losses] == ["q15", "q7"]
+    assert all(loss["loss"] <= 0.5 and loss["same_labels"] > 98.0 for loss in losses)
+    assert 0.0 < losses[0]["margin"] < losses[1]["margin"]
+    assert "| breast_cancer | q7 |" in integers.main(["--sets", "breast_cancer", "--max-iter", "5"])
+
+
+@pytest.mark.parametrize("name", ["ida", "usps", "train", "scaling", "integers", "methods", "accuracy_bytes"])
 def test_runs_as_a_module(name: str) -> None:
     root = Path(__file__).parents[2]
     command = [sys.executable, "-m", f"benchmarks.{name}", "--help"]
