@@ -32,7 +32,7 @@ from scipy.optimize import minimize
 from sparsegen import progress
 from sparsegen.expression import Array
 from sparsegen.kernels import BoundKernel, GramBlock
-from sparsegen.methods._stop import StopBelow
+from sparsegen.methods._stop import FLAT, StopBelow
 from sparsegen.methods.slmc import RIDGE
 
 BLOCK_BYTES = 1 << 28
@@ -190,7 +190,7 @@ def _descend(objective: ReducedSetObjective, Z: Array, max_iter: int, tol: float
             jac=True,
             method="L-BFGS-B",
             callback=StopBelow(tol, advance),
-            options={"maxiter": max_iter, "ftol": 0.0, "gtol": 0.0, "maxcor": 20},
+            options={"maxiter": max_iter, "ftol": 0.0, "gtol": FLAT, "maxcor": 20},
         )
     Z = unit * result.x.reshape(Z.shape)
     return ReducedSet(Z, objective.coefficients(Z), float(result.fun), int(result.nit))
