@@ -250,7 +250,7 @@ def print_demo(rows: Sequence[DemoRow], folder: Path, as_json: bool) -> None:
 def _demo_facts(row: DemoRow) -> dict[str, str]:
     """Return what the demo's table says of one model, line by line."""
     facts = {
-        "accuracy": percent(row.report.accuracy),
+        "accuracy": percent(row.accuracy),
         "vectors": str(row.report.model.n_vectors),
         "bytes of tables": f"{row.table_bytes:,}",
     }
@@ -265,7 +265,7 @@ def _demo_facts(row: DemoRow) -> dict[str, str]:
 def _demo_document(row: DemoRow) -> dict[str, Any]:
     return {
         "model": row.title,
-        "accuracy": row.report.accuracy,
+        "accuracy": row.accuracy,
         "vectors": row.report.model.n_vectors,
         "table_bytes": row.table_bytes,
         "costs": [cost_document(cost) for cost in row.costs],

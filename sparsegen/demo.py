@@ -1,4 +1,4 @@
-"""The whole path on scikit-learn's digits: train, export, compile, verify, measure, beside a full SVC."""
+"""The whole path on scikit-learn's digits: train, export, verify, measure, in float32 and q7, beside a full SVC."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ from typing import Any
 from sparsegen import data
 from sparsegen.bench import Cost, bench
 from sparsegen.files import write_all
+from sparsegen.lowering.agreement import agreement
 from sparsegen.registry import DEVICES, TARGETS
+from sparsegen.targets import FLOAT32, Format
 from sparsegen.training import TrainingReport, train
 from sparsegen.verify import Verdict, verify
 
@@ -24,6 +26,8 @@ class DemoRow:
 
     title: str
     report: TrainingReport
+    accuracy: float
+    """Of the test rows, in this number format."""
     table_bytes: int
     costs: list[Cost]
     verdicts: list[Verdict]
@@ -44,14 +48,20 @@ def run_demo(folder: Path) -> list[DemoRow]:
     write_all(folder, files)
     devices = [name for name in DEVICE_ORDER if DEVICES[name].missing() is None]
     rows = []
-    for title, report, checked in (
-        ("sparsegen SLMC", slmc, devices),
-        ("scikit-learn SVC", svc, devices[:1]),
+    q7 = Format("q7", "raw-uint8", rows=train_set.X, labels=train_set.y)
+    for title, report, numbers, checked in (
+        ("SLMC", slmc, FLOAT32, devices),
+        ("SLMC, q7", slmc, q7, devices),
+        ("SVC", svc, FLOAT32, devices[:1]),
     ):
-        verdicts = verify(report.model, test_set.X, test_set.y, devices=checked, name="digits") if checked else []
-        if report is slmc:
-            verdicts += verify(report.model, test_set.X, test_set.y, target="onnx", name="digits")
-        costs = bench(report.model, test_set.X[:8], devices=devices, name="digits") if devices else []
-        table_bytes = TARGETS["c"].export(report.model, "digits").table_bytes
-        rows.append(DemoRow(title, report, table_bytes, costs, verdicts))
+        name, (X, y) = "digits", (test_set.X, test_set.y)
+        verdicts = verify(report.model, X, y, devices=checked, name=name, numbers=numbers) if checked else []
+        if report is slmc and numbers is FLOAT32:
+            verdicts += verify(report.model, X, y, target="onnx", name=name)
+        costs = bench(report.model, X[:8], devices=devices, name=name, numbers=numbers) if devices else []
+        export = TARGETS["c"].export(report.model, name, numbers)
+        accuracy = report.accuracy
+        if export.integer is not None:
+            accuracy = float(agreement(export.integer, report.model, X, y).accuracy or 0.0)
+        rows.append(DemoRow(title, report, accuracy, export.table_bytes, costs, verdicts))
     return rows

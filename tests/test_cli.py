@@ -327,7 +327,7 @@ def test_demo_prints_tables_that_fit_80_columns(run: Run, tmp_path: Path, monkey
     assert max(len(line) for line in ended.out.splitlines() if "┃" in line or "│" in line) <= 80
     assert {"digits.c", "digits.h", "digits.onnx", "digits.safetensors"} <= {p.name for p in (tmp_path / "d").iterdir()}
     document = json.loads(run("demo", "-o", tmp_path / "d", "--json").out)
-    assert [row["model"] for row in document] == ["sparsegen SLMC", "scikit-learn SVC"]
+    assert [row["model"] for row in document] == ["SLMC", "SLMC, q7", "SVC"]
 
 
 def test_version(run: Run) -> None:

@@ -20,12 +20,15 @@ def test_demo_end_to_end(tmp_path, monkeypatch):
         if DEVICES[name].missing() is not None:
             pytest.skip(str(DEVICES[name].missing()))
     monkeypatch.setattr(demo, "DEVICE_ORDER", devices)
-    slmc, svc = demo.run_demo(tmp_path)
+    slmc, q7, svc = demo.run_demo(tmp_path)
 
     assert slmc.report.model.card["accuracy"] >= LEAST_ACCURACY
     assert slmc.report.model.n_vectors == demo.SLMC_PARAMETERS["n_vectors"]
     assert [v.device for v in slmc.verdicts] == [*devices, "onnxruntime"]
-    assert all(v.ok and v.mismatches == 0 and v.accuracy >= LEAST_ACCURACY for v in (*slmc.verdicts, *svc.verdicts))
+    verdicts = (*slmc.verdicts, *q7.verdicts, *svc.verdicts)
+    assert all(v.ok and v.mismatches == 0 and v.accuracy >= LEAST_ACCURACY for v in verdicts)
+    assert q7.accuracy == q7.verdicts[0].accuracy >= slmc.accuracy - 0.005
+    assert q7.costs[0].measurement.flash < slmc.costs[0].measurement.flash / 2
     assert [c.device for c in slmc.costs] == list(devices)
     assert slmc.table_bytes < svc.table_bytes / 20
     assert slmc.costs[0].measurement.flash <= slmc.table_bytes + 700
