@@ -36,6 +36,14 @@ class IntegerTable:
     values: NDArray[Any]
 
 
+@dataclass(frozen=True)
+class RowTable:
+    """A constant array of structs: the declarations of their members, and the members' values row by row."""
+
+    fields: list[str]
+    rows: list[list[NDArray[Any]]]
+
+
 def integer_export(model: SparseModel, name: str, numbers: Format) -> Export:
     """Return ``<name>.c``, ``<name>.h`` and ``example_main.c`` of a model in integers."""
     if numbers.dtype not in DTYPES:
@@ -63,8 +71,7 @@ def integer_export(model: SparseModel, name: str, numbers: Format) -> Export:
         "input_meaning": _input_meaning(program),
         "input_type": body.input_type,
         "tables": tables,
-        "rows": _rows(program, body),
-        "row_fields": _row_fields(program, body),
+        "row_tables": _row_tables(program, body),
         "helpers": _helpers(program, body),
         "dsp_lines": dsp_helper(name, program.dtype),
         "avr_lines": avr_value(name, program, body.seen) if body.avr else [],
@@ -147,10 +154,15 @@ def _tables(program: IntegerProgram, body: IntegerBody) -> list[IntegerTable]:
     return [IntegerTable(t.name, t.comment, t.type, t.values.ravel()) for t in tables]
 
 
-def _row_fields(program: IntegerProgram, body: IntegerBody) -> list[str]:
-    """Return the members of a row: a vector with all that the loop reads beside it."""
+def _row_tables(program: IntegerProgram, body: IntegerBody) -> list[RowTable]:
+    """Return the table of vectors, which a linear kernel does not have."""
     if program.form == "linear":
         return []
+    return [RowTable(_row_fields(program, body), _rows(program, body))]
+
+
+def _row_fields(program: IntegerProgram, body: IntegerBody) -> list[str]:
+    """Return the members of a row: a vector with all that the loop reads beside it."""
     norm = ["uint32_t norm; /* squared length */"] if program.form == "square" else []
     n_coef = program.n_outputs * len(program.doublings)
     meaning = "for each kernel, one per output"
@@ -162,8 +174,6 @@ def _row_fields(program: IntegerProgram, body: IntegerBody) -> list[str]:
 
 def _rows(program: IntegerProgram, body: IntegerBody) -> list[list[NDArray[Any]]]:
     """Return the values of every row, member by member."""
-    if program.form == "linear":
-        return []
     rest, rows = what_remains(program), []
     for u, vector in enumerate(program.vectors):
         norm = [np.array(int(vector @ vector))] if program.form == "square" else []
