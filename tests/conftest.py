@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import settings
 from reference import Rows
+
+settings.register_profile("fixed", derandomize=True)  # a change fails on its own account, not by what was drawn
+settings.register_profile("explore", max_examples=1000)
+settings.load_profile("fixed")  # pytest --hypothesis-profile=explore draws anew, and more
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

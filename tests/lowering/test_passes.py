@@ -37,7 +37,8 @@ def test_a_model_pass_keeps_the_scores(step, case):
 @settings(max_examples=150, deadline=None)
 @given(case=cases(), base_two=st.booleans())
 def test_the_program_keeps_the_scores(case, base_two):
-    assert relative_error(lower(case.model, base_two=base_two).scores(case.X), case) < 1e-6
+    # Its tables are float32: what their rounding may cost is what the pass allows itself.
+    assert relative_error(lower(case.model, base_two=base_two).scores(case.X), case) < MAX_ERROR
 
 
 @settings(max_examples=100, deadline=None)
