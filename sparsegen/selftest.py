@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparsegen.expression import Array
-from sparsegen.lowering.locate_data import raw_inputs
+from sparsegen.lowering.locate_data import raw_inputs, thinned
 from sparsegen.lowering.program import float32
 from sparsegen.model import SparseModel
 
@@ -33,8 +33,7 @@ class Selftest:
 def make_selftest(model: SparseModel) -> Selftest:
     """Return up to four examples with clear decisions, made from the expansion vectors, so that no data is embedded."""
     inputs = raw_inputs(model)
-    few = np.unique(np.linspace(0, len(inputs) - 1, MAX_CANDIDATES).astype(np.intp))
-    candidates = float32(inputs[few]).astype(np.float64)
+    candidates = float32(thinned(inputs, MAX_CANDIDATES)).astype(np.float64)
     scores = model.scores(candidates)
     margins = np.abs(scores[:, 0]) if model.n_outputs == 1 else np.diff(np.sort(scores, axis=1)[:, -2:]).ravel()
     clear = np.argsort(-margins, kind="stable")[: max(1, len(margins) // 2)]

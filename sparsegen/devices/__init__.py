@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparsegen.errors import DataError, OptionError, ToolError
+from sparsegen.lowering.locate_data import thinned
 from sparsegen.targets import Export
 
 MEASURED_ROWS = 64
@@ -119,7 +120,5 @@ class Device(ABC):
 
 
 def thin(rows: NDArray[Any], most: int = MEASURED_ROWS) -> NDArray[Any]:
-    """Return at most ``most`` of the rows, evenly spaced and the same ones every time."""
-    if len(rows) <= most:
-        return rows
-    return rows[np.linspace(0, len(rows) - 1, most).astype(np.intp)]
+    """Return the rows that are measured: at most ``most``, evenly spaced and the same ones every time."""
+    return thinned(rows, most)

@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from sparsegen.expression import Array
 from sparsegen.lowering.integer_program import IntegerProgram
-from sparsegen.lowering.locate_data import stand_in_rows
-from sparsegen.lowering.quantize import Box
+from sparsegen.lowering.quantize import calibration
 from sparsegen.model import SparseModel
 
 
@@ -46,11 +45,7 @@ def agreement(
     program: IntegerProgram, model: SparseModel, rows: Array | None, labels: NDArray[Any] | None
 ) -> Agreement:
     """Return how a program does on rows, or on points near the model's vectors where there are none."""
-    if rows is None:
-        box = Box.of(model)
-        X = stand_in_rows(model, box.low, box.high)
-    else:
-        X = rows
+    _, X = calibration(model, rows)
     real, ours = model.predict_index(X), program.predict_index(program.inputs(X))
     accuracy = real_accuracy = None
     if labels is not None:

@@ -14,6 +14,7 @@ from scipy.linalg import cho_factor, cho_solve
 from sparsegen.expression import Array
 from sparsegen.lowering.coefficients import score_error, with_coefficients
 from sparsegen.lowering.integer_program import KERNEL_BITS, IntegerProgram
+from sparsegen.lowering.locate_data import thinned
 from sparsegen.model import SparseModel
 
 DAMPING = 1e-4  # of the mean squared kernel value, per row
@@ -24,7 +25,7 @@ def finish(program: IntegerProgram, model: SparseModel, rows: Array) -> IntegerP
     """Return the program with coefficients solved for anew on ``rows``, where that brings its scores closer there."""
     if program.form == "linear":
         return program  # its coefficients are not rounded to a grid that anything else could make up for
-    rows = rows[np.linspace(0, len(rows) - 1, min(len(rows), MAX_ROWS)).astype(np.intp)]
+    rows = thinned(rows, MAX_ROWS)
     K = program.kernel_values(program.seen(program.inputs(rows))) / 2.0**KERNEL_BITS
     Phi = np.column_stack([K.reshape(len(rows), -1), np.ones(len(rows))])
     start = np.column_stack([program.coef.reshape(program.n_outputs, -1), program.intercept / 2.0**KERNEL_BITS])

@@ -151,11 +151,11 @@ def real_vectors(program: IntegerProgram, model: SparseModel) -> Array:
 def _distance(program: IntegerProgram, model: SparseModel) -> float:
     """Return how far a row may lie from its place on the grid, as the kernels measure distance."""
     T, read = model.transform, reading_error(program)
-    if program.projection is None:
+    if program.projection is None or T.projection is None:
         apart = read * program.step * np.abs(T.scale)
     else:
         low, step = program.kernel_grid
-        exact = (T.projection if T.projection is not None else np.eye(len(low))) * T.scale * program.step / step
+        exact = T.projection * T.scale * program.step / step
         scale = 2.0**program.projection.shift
         start = exact @ ((program.low - T.offset) / program.step) - low / step + 0.5
         lost = np.abs(program.projection.weights / scale - exact) @ reach(program)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+from numpy.typing import NDArray
 
 from sparsegen.expression import Array
 from sparsegen.model import SparseModel
@@ -16,6 +19,11 @@ def raw_inputs(model: SparseModel) -> Array:
     T = model.transform
     scaled = model.vectors if T.projection is None else model.vectors @ np.linalg.pinv(T.projection).T
     return np.asarray(T.offset + scaled / T.scale)
+
+
+def thinned(rows: NDArray[Any], most: int) -> NDArray[Any]:
+    """Return at most ``most`` of the rows, evenly spaced and the same ones every time."""
+    return rows if len(rows) <= most else rows[np.linspace(0, len(rows) - 1, most).astype(np.intp)]
 
 
 def data_like(model: SparseModel) -> Array:

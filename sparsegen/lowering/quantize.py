@@ -29,7 +29,7 @@ from sparsegen.lowering.integer_program import (
     IntegerProjection,
     Reader,
 )
-from sparsegen.lowering.locate_data import data_like, stand_in_rows
+from sparsegen.lowering.locate_data import data_like, stand_in_rows, thinned
 from sparsegen.lowering.prune import prune
 from sparsegen.model import SparseModel, Transform
 
@@ -87,12 +87,11 @@ def quantize(
     the coefficients anew after rounding.
     """
     kind, slopes = _kernels(model)
-    box = Box.of(model) if rows is None else Box.around(rows)
-    rows = stand_in_rows(model, box.low, box.high) if rows is None else rows
+    box, rows = calibration(model, rows)
     model = prune(model)
     if kind == "linear":
         return _linear(collapse_linear(model), dtype, reads, box)
-    few = rows[np.linspace(0, len(rows) - 1, min(len(rows), MAX_ROWS)).astype(np.intp)]
+    few = thinned(rows, MAX_ROWS)
     candidates = _candidates(model, kind, min(slopes), dtype, few, box)
     made = [_machine(model, kind, slopes, dtype, reads, box, *candidate) for candidate in candidates]
     programs = [program for program in made if program is not None]
@@ -101,6 +100,14 @@ def quantize(
     wanted = model.scores(few)
     best = min(programs, key=lambda program: score_error(program, few, wanted))
     return finish(best, model, rows) if finished else best
+
+
+def calibration(model: SparseModel, rows: Array | None) -> tuple[Box, Array]:
+    """Return the rows and the box around them; without rows the card's box, with points near the model's vectors."""
+    if rows is not None:
+        return Box.around(rows), rows
+    box = Box.of(model)
+    return box, stand_in_rows(model, box.low, box.high)
 
 
 def _kernels(model: SparseModel) -> tuple[str, list[float]]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from sparsegen.expression import Array, Const, Exp, Exp2, Expr, Pow, evaluate
+from sparsegen.lowering.locate_data import thinned
 from sparsegen.lowering.program import Part, Program
 
 UNIT = 2.0**-24
@@ -53,7 +54,7 @@ def _squaring_error(outer: Expr, t: Array) -> Array | float:
 def _thinned(program: Program, rows: Array) -> Array:
     entries = max(part.vectors.size for part in program.parts)
     most = max(1, min(MAX_ROWS, MAX_ENTRIES // entries))
-    return rows if len(rows) <= most else rows[np.linspace(0, len(rows) - 1, most).astype(np.intp)]
+    return thinned(rows, most)
 
 
 def _input_error(program: Program, rows: Array, S: Array) -> Array:

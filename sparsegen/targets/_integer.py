@@ -82,7 +82,7 @@ def integer_export(model: SparseModel, name: str, numbers: Format) -> Export:
         "selftest_scores": program.scores(examples).ravel(),
         "example": examples[0],
         "compile_command": command,
-        **half_power_values(name, program),
+        **half_power_values(program),
     }
     files = {
         f"{name}.c": render("c/integer_model.c.j2", **values),

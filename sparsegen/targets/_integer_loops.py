@@ -222,7 +222,7 @@ class IntegerBody:
         return [f"    for (k = 0; k < {n}; ++k) {{", *inner, "    }"]
 
 
-def half_power_values(name: str, program: IntegerProgram) -> dict[str, object]:
+def half_power_values(program: IntegerProgram) -> dict[str, object]:
     """Return what the template of ``<name>_half_power`` prints."""
     octave = program.octave
     z = f"d >> {octave - FRACTION_BITS}" if octave > FRACTION_BITS else f"d << {FRACTION_BITS - octave}"
