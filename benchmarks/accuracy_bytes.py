@@ -15,7 +15,7 @@ from sklearn.datasets import load_digits
 from benchmarks import _report
 from sparsegen import data
 from sparsegen.bench import bench
-from sparsegen.training import train
+from sparsegen.training.train import train
 
 DEVICE = "cortex-m4f"
 SERIES: dict[str, list[dict[str, Any]]] = {

@@ -18,7 +18,7 @@ from sklearn.model_selection import train_test_split
 from sklearn.preprocessing import StandardScaler
 
 from benchmarks import _report
-from sparsegen.registry import METHODS
+from sparsegen.methods import METHODS
 
 SETS: dict[str, Callable[[], tuple[Any, Any]]] = {
     "moons": lambda: make_moons(1000, noise=0.3, random_state=0),

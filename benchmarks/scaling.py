@@ -22,7 +22,7 @@ import numpy as np
 
 from benchmarks import _report
 from benchmarks.train import generated
-from sparsegen.registry import METHODS
+from sparsegen.methods import METHODS
 
 FEATURES = 20
 DOUBLINGS = 4

@@ -6,7 +6,7 @@ from pathlib import Path
 from sklearn.datasets import load_digits
 
 import sparsegen
-from sparsegen.draw import as_text, vector_images, write_png
+from sparsegen.model.draw import as_text, vector_images, write_png
 
 path = Path(sys.argv[1] if len(sys.argv) > 1 else "digit-vectors.png")
 X, y = load_digits(return_X_y=True)

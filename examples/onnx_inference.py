@@ -6,7 +6,7 @@ from sklearn.datasets import load_iris
 from sklearn.model_selection import train_test_split
 
 import sparsegen
-from sparsegen.registry import TARGETS
+from sparsegen.targets import TARGETS
 
 data = load_iris()
 X_train, X_test, y_train, _ = train_test_split(data.data, data.target_names[data.target], random_state=0)

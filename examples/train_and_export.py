@@ -10,7 +10,7 @@ from sklearn.preprocessing import StandardScaler
 
 import sparsegen
 from sparsegen.files import write_all
-from sparsegen.registry import TARGETS
+from sparsegen.targets import TARGETS
 
 folder = Path(sys.argv[1] if len(sys.argv) > 1 else "train-and-export")
 X, y = load_breast_cancer(return_X_y=True)

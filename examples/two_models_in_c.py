@@ -9,7 +9,7 @@ from sklearn.datasets import load_iris, load_wine
 
 import sparsegen
 from sparsegen.files import write_all
-from sparsegen.registry import TARGETS
+from sparsegen.targets import TARGETS
 
 MAIN = r"""
 #include "iris.h"

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 from sparsegen.version import __version__
 
 if TYPE_CHECKING:
-    from sparsegen.convert import from_sklearn as from_sklearn
     from sparsegen.methods.slmc import SLMC as SLMC
     from sparsegen.methods.svm import SVM as SVM
     from sparsegen.model import SparseModel as SparseModel
+    from sparsegen.training.from_sklearn import from_sklearn as from_sklearn
 
-_HOMES = {"SparseModel": "sparsegen.model", "from_sklearn": "sparsegen.convert"}
+_HOMES = {"SparseModel": "sparsegen.model", "from_sklearn": "sparsegen.training.from_sklearn"}
 
 __all__ = ["SLMC", "SVM", "SparseModel", "__version__", "from_sklearn"]
 
@@ -26,7 +26,7 @@ def __getattr__(name: str) -> Any:
     if name in _HOMES:
         return getattr(importlib.import_module(_HOMES[name]), name)
     if name[:1].isupper():  # a class; `from sparsegen import cli` asks here for "cli" and must not load everything
-        from sparsegen.registry import METHODS
+        from sparsegen.methods import METHODS
 
         for estimator in METHODS.values():
             if estimator.__name__ == name:

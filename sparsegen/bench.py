@@ -8,11 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from sparsegen import progress
+from sparsegen.arrays import Array
 from sparsegen.devices import Measurement, Profile
-from sparsegen.expression import Array
+from sparsegen.lowering.formats import FLOAT32, Format
+from sparsegen.lowering.selftest import make_selftest
 from sparsegen.model import SparseModel
-from sparsegen.selftest import make_selftest
-from sparsegen.targets import FLOAT32, Format
 from sparsegen.verify import Exports, device_rows, devices_for
 
 

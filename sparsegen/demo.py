@@ -8,11 +8,12 @@ from typing import Any
 
 from sparsegen import data
 from sparsegen.bench import Cost, bench
+from sparsegen.devices import DEVICES
 from sparsegen.files import write_all
 from sparsegen.lowering.agreement import agreement
-from sparsegen.registry import DEVICES, TARGETS
-from sparsegen.targets import FLOAT32, Format
-from sparsegen.training import TrainingReport, train
+from sparsegen.lowering.formats import FLOAT32, Format
+from sparsegen.targets import TARGETS
+from sparsegen.training.train import TrainingReport, train
 from sparsegen.verify import Verdict, verify
 
 DEVICE_ORDER = ("cortex-m4f", "cortex-m0plus", "rv32imc", "host")

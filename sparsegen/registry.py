@@ -1,6 +1,6 @@
-"""METHODS, KERNELS, TARGETS, DEVICES and BOARDS: each discovers the modules of its package by itself.
+"""Registries, such as KERNELS in ``sparsegen.kernels``: each finds the modules of its package by itself.
 
-A new entry is a new file whose class or object is registered at its definition; nothing here is edited for it.
+A new entry is a new file whose class or object is registered at its definition; no existing file is edited for it.
 """
 
 from __future__ import annotations
@@ -8,16 +8,9 @@ from __future__ import annotations
 import importlib
 import pkgutil
 from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import Generic, TypeVar
 
 from sparsegen.errors import OptionError, nearest
-
-if TYPE_CHECKING:
-    from sparsegen.boards import Board
-    from sparsegen.devices import Device
-    from sparsegen.estimators import SparseClassifier
-    from sparsegen.kernels import Kernel
-    from sparsegen.targets import Target
 
 T = TypeVar("T")
 E = TypeVar("E")
@@ -71,15 +64,8 @@ class Registry(Mapping[str, T], Generic[T]):
         self._complete = True  # before the imports, since a module may look at its own registry while it loads
         try:
             package = importlib.import_module(self._package)
-            for module in pkgutil.iter_modules(package.__path__):
-                importlib.import_module(f"{self._package}.{module.name}")
+            for module in pkgutil.walk_packages(package.__path__, f"{self._package}."):
+                importlib.import_module(module.name)
         except BaseException:
             self._complete = False  # a broken module is an error every time, not a shorter list the second time
             raise
-
-
-METHODS: Registry[type[SparseClassifier]] = Registry("method", "sparsegen.methods")
-KERNELS: Registry[Kernel] = Registry("kernel", "sparsegen.kernels")
-TARGETS: Registry[Target] = Registry("target", "sparsegen.targets")
-DEVICES: Registry[Device] = Registry("device", "sparsegen.devices")
-BOARDS: Registry[Board] = Registry("board", "sparsegen.boards")

@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparsegen import progress
-from sparsegen.devices import Device
+from sparsegen.arrays import Array
+from sparsegen.devices import DEVICES, Device
 from sparsegen.errors import DataError, FitError, FitWarning, OptionError, ToolError
-from sparsegen.expression import Array
+from sparsegen.lowering.formats import FLOAT32, Format
 from sparsegen.model import SparseModel
-from sparsegen.registry import DEVICES, TARGETS
-from sparsegen.targets import FLOAT32, Export, Format
+from sparsegen.targets import TARGETS, Export
 
 TOLERANCE = 1e-4  # of the scores, relative to the largest
 

@@ -11,8 +11,7 @@ import pytest
 
 from sparsegen.devices._toolchain import installed, zig
 from sparsegen.model import SparseModel
-from sparsegen.registry import TARGETS
-from sparsegen.targets import Export
+from sparsegen.targets import TARGETS, Export
 
 
 @dataclass(frozen=True)

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from sparsegen.kernels import BoundKernel
+from sparsegen.kernels import KERNELS, BoundKernel
+from sparsegen.lowering.formats import Format
 from sparsegen.model import SparseModel, Transform
-from sparsegen.registry import KERNELS
-from sparsegen.targets import Format
 
 
 def wave(*shape: int, step: float = 1.0, size: float = 1.0):

@@ -10,10 +10,11 @@ import numpy as np
 from golden_models import model, rbf, wave
 from hypothesis import strategies as st
 
+from sparsegen.kernels import KERNELS
+from sparsegen.lowering.formats import Format
 from sparsegen.lowering.integer_program import IntegerProgram
 from sparsegen.model import SparseModel, Transform
-from sparsegen.registry import KERNELS, TARGETS
-from sparsegen.targets import C_TYPES, Export, Format
+from sparsegen.targets import C_TYPES, TARGETS, Export
 
 INTEGERS = ("q7", "q15")
 READS = ("f32", "raw-int16", "raw-uint8", "grid")

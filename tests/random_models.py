@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from hypothesis import strategies as st
 
+from sparsegen.kernels import KERNELS
 from sparsegen.model import SparseModel, Transform
-from sparsegen.registry import KERNELS
 
 MIXTURES = (
     ("rbf",), ("laplacian",), ("poly",), ("linear",), ("rbf", "rbf"), ("laplacian", "laplacian"), ("poly", "poly"),

@@ -8,9 +8,9 @@ import pytest
 from golden_models import SMALL, model, rows
 
 from sparsegen.bench import Cost, bench
-from sparsegen.devices import Measurement, Profile
+from sparsegen.devices import DEVICES, Measurement, Profile
 from sparsegen.errors import DataError, OptionError
-from sparsegen.registry import DEVICES, TARGETS
+from sparsegen.targets import TARGETS
 
 MODEL = SMALL["binary_rbf"]
 

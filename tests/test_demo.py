@@ -8,8 +8,8 @@ import pytest
 from c_programs import any_compiler, compile_c
 
 from sparsegen import demo
+from sparsegen.devices import DEVICES
 from sparsegen.model import SparseModel
-from sparsegen.registry import DEVICES
 
 LEAST_ACCURACY = 0.985
 

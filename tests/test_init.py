@@ -16,7 +16,7 @@ def test_public_names_resolve(name: str) -> None:
 
 
 def test_estimators_are_found_by_class_name() -> None:
-    from sparsegen.registry import METHODS
+    from sparsegen.methods import METHODS
 
     for estimator in METHODS.values():
         assert getattr(sparsegen, estimator.__name__) is estimator

@@ -15,7 +15,8 @@ EXPORT = """
 import sys
 import numpy as np
 import sparsegen
-from sparsegen.registry import KERNELS, TARGETS
+from sparsegen.kernels import KERNELS
+from sparsegen.targets import TARGETS
 from sparsegen.model import SparseModel, Transform
 from sparsegen.targets._render import template_folder
 

@@ -5,8 +5,12 @@ from pathlib import Path
 
 import pytest
 
+from sparsegen.devices import DEVICES
 from sparsegen.errors import OptionError
-from sparsegen.registry import DEVICES, KERNELS, METHODS, TARGETS, Registry
+from sparsegen.kernels import KERNELS
+from sparsegen.methods import METHODS
+from sparsegen.registry import Registry
+from sparsegen.targets import TARGETS
 
 
 @pytest.fixture

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from golden_models import SMALL, rows
 
-from sparsegen.devices import Device, Outputs
+from sparsegen.devices import DEVICES, Device, Outputs
 from sparsegen.errors import DataError, FitError, FitWarning, ModelError, OptionError, ToolError
+from sparsegen.lowering.formats import FLOAT32, Format
 from sparsegen.model import SparseModel
-from sparsegen.registry import DEVICES, TARGETS
-from sparsegen.targets import FLOAT32, Format, Target
+from sparsegen.targets import TARGETS, Target
 from sparsegen.verify import TOLERANCE, Verdict, as_float32, devices_for, verify
 
 MODEL = SMALL["binary_rbf"]

@@ -11,8 +11,8 @@ import pytest
 from c_programs import compile_c
 
 from sparsegen.files import write_all
-from sparsegen.registry import TARGETS
-from sparsegen.targets import Export, Format, Target
+from sparsegen.lowering.formats import Format
+from sparsegen.targets import TARGETS, Export, Target
 from sparsegen.targets._wrap import Wrapper
 
 WRAPPERS = [name for name, target in TARGETS.items() if isinstance(target, Wrapper)]

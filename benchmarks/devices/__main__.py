@@ -14,12 +14,13 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks import _report
-from sparsegen.devices import Device, Measurement
-from sparsegen.expression import Array
+from sparsegen.arrays import Array
+from sparsegen.devices import DEVICES, Device, Measurement
+from sparsegen.kernels import KERNELS
+from sparsegen.lowering.formats import Format
 from sparsegen.lowering.integer_program import half_power_table
 from sparsegen.model import SparseModel, Transform
-from sparsegen.registry import DEVICES, KERNELS, TARGETS
-from sparsegen.targets import Export, Format
+from sparsegen.targets import TARGETS, Export
 from sparsegen.targets._render import c_array, c_real
 from sparsegen.verify import device_rows
 

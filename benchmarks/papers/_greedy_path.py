@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from sparsegen.expression import Array
-from sparsegen.methods._greedy import REJECTIONS, GreedyClassifier
-from sparsegen.methods._growth import Growth, Rows
+from sparsegen.arrays import Array
+from sparsegen.methods.shared.greedy import REJECTIONS, GreedyClassifier
+from sparsegen.methods.shared.growth import Growth, Rows
 
 
 def grow(machine: GreedyClassifier, X: Array, y: NDArray[np.float64], X_new: Array) -> Iterator[tuple[int, Array]]:

@@ -21,8 +21,8 @@ from benchmarks.papers._i08_machines import Setting, build, scaled_split
 from benchmarks.papers._i08_printed import L1, L2, LINEAR, Printed
 from benchmarks.papers._lab import Lab
 from benchmarks.papers._results import Check, Claim, Section, column, error_check, mean_std, vector_check
-from sparsegen.methods._reduce import Reduction
-from sparsegen.registry import KERNELS
+from sparsegen.kernels import KERNELS
+from sparsegen.methods.shared.reduce import Reduction
 
 C_VALUES = (1, 10, 50, 500, 5_000)
 LARGEST_C = 100_000  # tried as well where training takes no longer for it: in the reduced space

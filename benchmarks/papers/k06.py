@@ -23,9 +23,10 @@ from benchmarks.papers import TABLES
 from benchmarks.papers._greedy_path import grow
 from benchmarks.papers._lab import Lab, Outcome, Work
 from benchmarks.papers._results import Section, column, error_check, mean_std, vector_check
-from sparsegen.estimators import scale_gamma
-from sparsegen.expression import Array
-from sparsegen.registry import KERNELS, METHODS
+from sparsegen.arrays import Array
+from sparsegen.kernels import KERNELS
+from sparsegen.methods import METHODS
+from sparsegen.methods.shared.estimator import scale_gamma
 
 Rows = NDArray[np.intp]
 Signs = NDArray[np.int8]

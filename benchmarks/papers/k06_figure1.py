@@ -19,9 +19,9 @@ from benchmarks.papers import TABLES
 from benchmarks.papers._greedy_path import grow
 from benchmarks.papers._lab import Lab, Outcome
 from benchmarks.papers._results import Claim, Section
-from sparsegen.estimators import scale_gamma
-from sparsegen.expression import Array
-from sparsegen.registry import METHODS
+from sparsegen.arrays import Array
+from sparsegen.methods import METHODS
+from sparsegen.methods.shared.estimator import scale_gamma
 
 LAMBDAS = (5.0, 0.5, 0.05, 0.005)
 WIDTHS = (0.1, 0.3, 1.0, 3.0)

@@ -19,7 +19,7 @@ from benchmarks.papers import TABLES
 from benchmarks.papers._folds import cross_validated_error
 from benchmarks.papers._lab import Case, Lab, Outcome
 from benchmarks.papers._results import Claim, Section, column
-from sparsegen.expression import Array
+from sparsegen.arrays import Array
 from sparsegen.methods.minimal import POSITIVE, MinimalSVM
 from sparsegen.methods.svm import SVM
 

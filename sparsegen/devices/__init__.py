@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from sparsegen.errors import DataError, OptionError, ToolError
 from sparsegen.lowering.locate_data import thinned
+from sparsegen.registry import Registry
 from sparsegen.targets import Export
 
 MEASURED_ROWS = 64
@@ -122,3 +123,6 @@ class Device(ABC):
 def thin(rows: NDArray[Any], most: int = MEASURED_ROWS) -> NDArray[Any]:
     """Return the rows that are measured: at most ``most``, evenly spaced and the same ones every time."""
     return thinned(rows, most)
+
+
+DEVICES: Registry[Device] = Registry("device", __name__)

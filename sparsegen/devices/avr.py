@@ -10,11 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sparsegen.devices import Device, Measurement, Outputs, Profile, thin
+from sparsegen.devices import DEVICES, Device, Measurement, Outputs, Profile, thin
 from sparsegen.devices._avr_program import COMPILER, SIMULATOR, Workshop, has_library
 from sparsegen.devices._toolchain import DEVICES_EXTRA, installed
 from sparsegen.errors import FitError
-from sparsegen.registry import DEVICES
 from sparsegen.targets import Export
 
 DEBIAN = "gcc-avr avr-libc simavr"

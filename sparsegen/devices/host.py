@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sparsegen.devices import Device, Measurement, Outputs, thin
+from sparsegen.devices import DEVICES, Device, Measurement, Outputs, thin
 from sparsegen.devices._harness import SOURCE, definitions
 from sparsegen.devices._image import read_image
 from sparsegen.devices._toolchain import (
@@ -28,7 +28,6 @@ from sparsegen.devices._toolchain import (
     write_files,
 )
 from sparsegen.errors import ToolError
-from sparsegen.registry import DEVICES
 from sparsegen.targets import Export
 
 OPTIMISE = "-O2"

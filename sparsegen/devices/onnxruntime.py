@@ -11,10 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sparsegen.devices import Device, Measurement, Outputs, thin
+from sparsegen.devices import DEVICES, Device, Measurement, Outputs, thin
 from sparsegen.devices._toolchain import installed
 from sparsegen.errors import ModelError, ToolError
-from sparsegen.registry import DEVICES
 from sparsegen.targets import Export
 
 TIMED_RUNS = 101

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from sparsegen.devices import Profile
+from sparsegen.devices import DEVICES, Profile
 from sparsegen.devices._emulated import EmulatedDevice
 from sparsegen.devices._emulator import Core, Registers, unicorn
-from sparsegen.registry import DEVICES
 
 
 class Rv32(Core):

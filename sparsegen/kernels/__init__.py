@@ -9,9 +9,11 @@ from numbers import Real
 
 import numpy as np
 
+from sparsegen.arrays import Array
 from sparsegen.errors import OptionError
-from sparsegen.expression import Array, Expr, base_of, bind, derivative, evaluate
-from sparsegen.kernels._bases import BASES
+from sparsegen.kernels.bases import BASES
+from sparsegen.kernels.expression import Expr, base_of, bind, derivative, evaluate
+from sparsegen.registry import Registry
 
 
 @dataclass(frozen=True)
@@ -110,3 +112,6 @@ class GramBlock:
     @cached_property
     def _slope(self) -> Array | float:
         return evaluate(self._kernel.slope, self._distance, self._memo)
+
+
+KERNELS: Registry[Kernel] = Registry("kernel", __name__)

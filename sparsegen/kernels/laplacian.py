@@ -1,8 +1,7 @@
 """Laplacian kernel, ``exp(-gamma * |x - z|_1)``: no multiplication per feature on the device."""
 
-from sparsegen.expression import L1DIST, Exp, Param
-from sparsegen.kernels import Kernel, Parameter
-from sparsegen.registry import KERNELS
+from sparsegen.kernels import KERNELS, Kernel, Parameter
+from sparsegen.kernels.expression import L1DIST, Exp, Param
 
 LAPLACIAN = KERNELS.register("laplacian")(
     Kernel(

@@ -1,7 +1,6 @@
 """Linear kernel, ``x . z``: exports collapse its vectors to one per class."""
 
-from sparsegen.expression import DOT
-from sparsegen.kernels import Kernel
-from sparsegen.registry import KERNELS
+from sparsegen.kernels import KERNELS, Kernel
+from sparsegen.kernels.expression import DOT
 
 LINEAR = KERNELS.register("linear")(Kernel("linear", "x . z", DOT))

@@ -1,8 +1,7 @@
 """Polynomial kernel, ``(gamma * x . z + coef0)^degree``, with scikit-learn's parameters."""
 
-from sparsegen.expression import DOT, Param
-from sparsegen.kernels import Kernel, Parameter
-from sparsegen.registry import KERNELS
+from sparsegen.kernels import KERNELS, Kernel, Parameter
+from sparsegen.kernels.expression import DOT, Param
 
 POLY = KERNELS.register("poly")(
     Kernel(

@@ -1,8 +1,7 @@
 """Gaussian kernel, ``exp(-gamma * |x - z|^2)`` [W05, eq. 36]."""
 
-from sparsegen.expression import SQDIST, Exp, Param
-from sparsegen.kernels import Kernel, Parameter
-from sparsegen.registry import KERNELS
+from sparsegen.kernels import KERNELS, Kernel, Parameter
+from sparsegen.kernels.expression import SQDIST, Exp, Param
 
 RBF = KERNELS.register("rbf")(
     Kernel(

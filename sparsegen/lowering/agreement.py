@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sparsegen.expression import Array
+from sparsegen.arrays import Array
 from sparsegen.lowering.integer_program import IntegerProgram
 from sparsegen.lowering.quantize import calibration
 from sparsegen.model import SparseModel

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from sparsegen.expression import Array
+from sparsegen.arrays import Array
 from sparsegen.lowering.integer_program import INT16_MAX, INT32_MAX, KERNEL_BITS, IntegerProgram, Integers
 
 

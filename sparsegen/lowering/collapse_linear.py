@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from sparsegen.expression import Base
+from sparsegen.kernels.expression import Base
 from sparsegen.model import SparseModel, Transform
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
-from sparsegen.expression import Array
+from sparsegen.arrays import Array
 from sparsegen.lowering.coefficients import score_error, with_coefficients
 from sparsegen.lowering.integer_program import KERNEL_BITS, IntegerProgram
 from sparsegen.lowering.locate_data import thinned

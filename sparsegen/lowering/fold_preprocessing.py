@@ -21,8 +21,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sparsegen.expression import Array, Const, Core, Expr, Mul, base_of, split_affine
+from sparsegen.arrays import Array
 from sparsegen.kernels import BoundKernel
+from sparsegen.kernels.expression import Const, Core, Expr, Mul, base_of, split_affine
 from sparsegen.lowering.program import Part, Program
 from sparsegen.lowering.rounding import rounding_error
 from sparsegen.model import SparseModel, Transform

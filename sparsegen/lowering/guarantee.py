@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sparsegen.expression import Array
+from sparsegen.arrays import Array
 from sparsegen.lowering.coefficients import partial_sums
 from sparsegen.lowering.integer_program import (
     FRACTION_BITS,

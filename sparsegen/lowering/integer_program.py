@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sparsegen.expression import Array
+from sparsegen.arrays import Array
 from sparsegen.model import Label
 
 Integers = NDArray[np.int64]

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sparsegen.expression import Array
+from sparsegen.arrays import Array
 from sparsegen.model import SparseModel
 
 STAND_INS = 4000

@@ -18,8 +18,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sparsegen.arrays import Array
 from sparsegen.errors import ModelError
-from sparsegen.expression import Array, Expr, evaluate
+from sparsegen.kernels.expression import Expr, evaluate
 from sparsegen.model import Label
 
 

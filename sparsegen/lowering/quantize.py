@@ -15,8 +15,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sparsegen.arrays import Array
 from sparsegen.errors import ModelError, OptionError
-from sparsegen.expression import Array, Core, Exp2, base_of, in_base_two, split_affine
+from sparsegen.kernels.expression import Core, Exp2, base_of, in_base_two, split_affine
 from sparsegen.lowering.coefficients import scale_coefficients, score_error
 from sparsegen.lowering.collapse_linear import collapse_linear
 from sparsegen.lowering.finish import finish

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from sparsegen.expression import Array, Const, Exp, Exp2, Expr, Pow, evaluate
+from sparsegen.arrays import Array
+from sparsegen.kernels.expression import Const, Exp, Exp2, Expr, Pow, evaluate
 from sparsegen.lowering.locate_data import thinned
 from sparsegen.lowering.program import Part, Program
 

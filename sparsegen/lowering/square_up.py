@@ -12,7 +12,8 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
-from sparsegen.expression import Array, Const, Core, Exp2, Expr, Mul, Pow
+from sparsegen.arrays import Array
+from sparsegen.kernels.expression import Const, Core, Exp2, Expr, Mul, Pow
 from sparsegen.lowering.fold_preprocessing import MAX_ERROR
 from sparsegen.lowering.program import Part, Program
 from sparsegen.lowering.rounding import rounding_error

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from sparsegen.expression import in_base_two
+from sparsegen.kernels.expression import in_base_two
 from sparsegen.model import SparseModel
 
 

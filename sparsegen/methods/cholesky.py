@@ -27,11 +27,11 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import StrOptions
 
-from sparsegen.estimators import Expansion, SparseClassifier
-from sparsegen.expression import Array
+from sparsegen.arrays import Array
 from sparsegen.kernels import BoundKernel
-from sparsegen.methods._reduce import CONSTRAINTS, Reduction
-from sparsegen.registry import METHODS
+from sparsegen.methods import METHODS
+from sparsegen.methods.shared.estimator import Expansion, SparseClassifier
+from sparsegen.methods.shared.reduce import CONSTRAINTS, Reduction
 from sparsegen.solvers.newton import Loss, solve
 
 

@@ -4,7 +4,7 @@ The active row joins that the chosen ones resemble least, whatever it gains:
 
     j* = argmin_{j in I, j not in J} max_{l in J} |K_jl|
 
-Symbols, and what is done about C, the bias and several classes: see ``_greedy``.
+Symbols, and what is done about C, the bias and several classes: see ``shared.greedy``.
 
 Note: the first row is a random active one. The machine is SpSVM's, with the squared hinge, as [K06] compares it.
 """
@@ -13,9 +13,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from sparsegen.methods._greedy import ActiveRowClassifier
-from sparsegen.methods._growth import Growth
-from sparsegen.registry import METHODS
+from sparsegen.methods import METHODS
+from sparsegen.methods.shared.greedy import ActiveRowClassifier
+from sparsegen.methods.shared.growth import Growth
 
 
 @METHODS.register("gsvc")

@@ -4,7 +4,7 @@
 
 for a growing set J. KMP-R has the regulariser, KMP-NR (``regularize=False``), the original, has none.
 
-Symbols, and what is done about C, the bias and several classes: see ``_greedy``.
+Symbols, and what is done about C, the bias and several classes: see ``shared.greedy``.
 
 Note: without regulariser lam is 1e-5, not 0, as [K06, 4] has it for SpSVM-NR: nearly equal rows cannot blow up.
 """
@@ -17,9 +17,9 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils._param_validation import Interval
 
-from sparsegen.methods._greedy import GreedyClassifier
-from sparsegen.methods._growth import Growth, full_gain, gain
-from sparsegen.registry import METHODS
+from sparsegen.methods import METHODS
+from sparsegen.methods.shared.greedy import GreedyClassifier
+from sparsegen.methods.shared.growth import Growth, full_gain, gain
 
 
 @METHODS.register("kmp")

@@ -19,11 +19,11 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.linalg import qr, solve_triangular
 
-from sparsegen.estimators import Expansion, SparseClassifier
-from sparsegen.expression import Array
+from sparsegen.arrays import Array
 from sparsegen.kernels import BoundKernel
-from sparsegen.methods._reduce import CONSTRAINTS, Reduction
-from sparsegen.registry import METHODS
+from sparsegen.methods import METHODS
+from sparsegen.methods.shared.estimator import Expansion, SparseClassifier
+from sparsegen.methods.shared.reduce import CONSTRAINTS, Reduction
 
 
 @METHODS.register("lssvm-cholesky")

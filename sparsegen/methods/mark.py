@@ -4,7 +4,7 @@
 
 of kappa random rows; with ``loss="squared"``, the original, r_i = y_i - o_i. The Newton solver is SpSVM's.
 
-Symbols, and what is done about C, the bias and several classes: see ``_greedy``.
+Symbols, and what is done about C, the bias and several classes: see ``shared.greedy``.
 
 Note: [K06, 4] names the gradient of the objective and writes it without the regulariser, MARK having none; here the
 regulariser is counted.
@@ -18,9 +18,9 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from sparsegen.methods._greedy import GreedyClassifier
-from sparsegen.methods._growth import Growth, steepness
-from sparsegen.registry import METHODS
+from sparsegen.methods import METHODS
+from sparsegen.methods.shared.greedy import GreedyClassifier
+from sparsegen.methods.shared.growth import Growth, steepness
 
 
 @METHODS.register("mark")

@@ -39,13 +39,13 @@ from sklearn.svm import SVC
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from sparsegen import progress
+from sparsegen.arrays import Array
 from sparsegen.errors import OptionError
-from sparsegen.estimators import Expansion, SparseClassifier
-from sparsegen.expression import Array
 from sparsegen.kernels import BoundKernel
-from sparsegen.methods._expand import expand
-from sparsegen.methods._start import class_of
-from sparsegen.registry import METHODS
+from sparsegen.methods import METHODS
+from sparsegen.methods.shared.estimator import Expansion, SparseClassifier
+from sparsegen.methods.shared.expand import expand
+from sparsegen.methods.shared.start import class_of
 from sparsegen.solvers.lp_slack import LpSlack, momentum, shorten
 from sparsegen.solvers.weighted_hinge import solve_weighted
 

@@ -25,15 +25,16 @@ from sklearn.svm import SVC
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from sparsegen import progress
-from sparsegen.estimators import Expansion, SparseClassifier
-from sparsegen.expression import Array, base_of, evaluate
+from sparsegen.arrays import Array
 from sparsegen.kernels import BoundKernel
-from sparsegen.kernels._bases import BASES
-from sparsegen.methods._expand import expand
-from sparsegen.methods._mixture_search import drop_negligible
-from sparsegen.methods._multiple_kernels import base_kernels
+from sparsegen.kernels.bases import BASES
+from sparsegen.kernels.expression import base_of, evaluate
+from sparsegen.methods import METHODS
+from sparsegen.methods.shared.estimator import Expansion, SparseClassifier
+from sparsegen.methods.shared.expand import expand
+from sparsegen.methods.shared.mixture_search import drop_negligible
+from sparsegen.methods.shared.multiple_kernels import base_kernels
 from sparsegen.methods.svm import CACHE_MB
-from sparsegen.registry import METHODS
 from sparsegen.solvers.simplex import cut, descend
 
 SVM_TOL = 0.1  # of LIBSVM, relative to ours: W must be known better than the weights

@@ -11,12 +11,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from sparsegen.estimators import Expansion
-from sparsegen.expression import Array
+from sparsegen.arrays import Array
 from sparsegen.kernels import BoundKernel
+from sparsegen.methods import METHODS
 from sparsegen.methods.rs import RS
+from sparsegen.methods.shared.estimator import Expansion
 from sparsegen.methods.slmc import SlmcObjective
-from sparsegen.registry import METHODS
 from sparsegen.solvers.newton import Loss
 
 

@@ -8,12 +8,12 @@ The regulariser is the margin's own, where RSVM has ``1/2 beta'beta``; hence ``b
 
 from __future__ import annotations
 
-from sparsegen.estimators import Expansion
-from sparsegen.expression import Array
+from sparsegen.arrays import Array
 from sparsegen.kernels import BoundKernel
+from sparsegen.methods import METHODS
 from sparsegen.methods.rsvm import RSVM
+from sparsegen.methods.shared.estimator import Expansion
 from sparsegen.methods.slmc import SlmcObjective
-from sparsegen.registry import METHODS
 from sparsegen.solvers.newton import Loss
 
 

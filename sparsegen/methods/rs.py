@@ -16,13 +16,13 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils._param_validation import Interval
 
-from sparsegen.estimators import Expansion, SparseClassifier
-from sparsegen.expression import Array
+from sparsegen.arrays import Array
 from sparsegen.kernels import BoundKernel
-from sparsegen.methods._count import count_vectors
-from sparsegen.methods._reduced_set import ReducedSet, reduce_set
+from sparsegen.methods import METHODS
+from sparsegen.methods.shared.count import count_vectors
+from sparsegen.methods.shared.estimator import Expansion, SparseClassifier
+from sparsegen.methods.shared.reduced_set import ReducedSet, reduce_set
 from sparsegen.methods.svm import full_svm
-from sparsegen.registry import METHODS
 
 
 @METHODS.register("rs")
@@ -87,9 +87,7 @@ class RS(SparseClassifier):
         facts = {"iterations": reduced.iterations, "residual": reduced.residual}
         return Expansion(reduced.Z, reduced.beta, intercept, facts=facts)
 
-    def _reduce(
-        self, X: Array, Y: Array, kernel: BoundKernel, rng: np.random.RandomState
-    ) -> tuple[ReducedSet, Array]:
+    def _reduce(self, X: Array, Y: Array, kernel: BoundKernel, rng: np.random.RandomState) -> tuple[ReducedSet, Array]:
         """Return the reduced set of the SVM and the SVM's biases."""
         coef, intercept = full_svm(X, Y, kernel, self.C)
         m = count_vectors(self.n_vectors, self.ratio, Y, lambda: coef)

@@ -36,15 +36,15 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from sparsegen import progress
+from sparsegen.arrays import Array
 from sparsegen.errors import OptionError
-from sparsegen.estimators import Expansion, SparseClassifier
-from sparsegen.expression import Array
 from sparsegen.kernels import BoundKernel, GramBlock
-from sparsegen.methods._count import count_vectors
-from sparsegen.methods._start import start_projection, start_vectors
-from sparsegen.methods._stop import FLAT, StopBelow
+from sparsegen.methods import METHODS
+from sparsegen.methods.shared.count import count_vectors
+from sparsegen.methods.shared.estimator import Expansion, SparseClassifier
+from sparsegen.methods.shared.start import start_projection, start_vectors
+from sparsegen.methods.shared.stop import FLAT, StopBelow
 from sparsegen.methods.svm import full_svm
-from sparsegen.registry import METHODS
 from sparsegen.solvers.newton import Loss, Solution, solve
 
 RIDGE = 1e-6

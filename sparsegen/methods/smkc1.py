@@ -7,7 +7,8 @@ SLMC with the kernel ``K = sum_k mu_k K_k``, whose weights are learnt with the v
 
 W is not convex in mu; weights are found by gradient projection [H09, eq. 19-20], vectors by Algorithm 1.
 
-Symbols: Phi = psi(X)' L^-T whitened features with L the Cholesky factor of Kz; the others as in _multiple_kernels.
+Symbols: Phi = psi(X)' L^-T whitened features with L the Cholesky factor of Kz; the others as in
+shared.multiple_kernels.
 
 Note: several classes share vectors and weights; W is the sum over the outputs. The squared hinge is ours as well.
 """
@@ -20,11 +21,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.linalg import cholesky, solve_triangular
 
-from sparsegen.expression import Array
+from sparsegen.arrays import Array
 from sparsegen.kernels import BoundKernel
-from sparsegen.methods._mixture_search import SparseMixture, WeightSearch
-from sparsegen.methods._multiple_kernels import Features, MixtureObjective
-from sparsegen.registry import METHODS
+from sparsegen.methods import METHODS
+from sparsegen.methods.shared.mixture_search import SparseMixture, WeightSearch
+from sparsegen.methods.shared.multiple_kernels import Features, MixtureObjective
 from sparsegen.solvers.newton import Loss, Solution
 from sparsegen.solvers.simplex import descend
 

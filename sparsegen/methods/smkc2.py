@@ -10,7 +10,7 @@ programs or by gradient projection [H09, eq. 27], vectors by Algorithm 1. Every 
 device.
 
 Symbols: L_k the Cholesky factor of Kz_k, Phi = [sqrt(mu_k) psi_k(X)' L_k^-T]_k the features (n, number of active
-kernels times m) whose inner products are ``sum_k mu_k K*_k``; the others as in _multiple_kernels.
+kernels times m) whose inner products are ``sum_k mu_k K*_k``; the others as in shared.multiple_kernels.
 
 Note: several classes share vectors and weights; W is the sum over the outputs. The squared hinge is ours as well.
 """
@@ -24,11 +24,11 @@ from numpy.typing import ArrayLike
 from scipy.linalg import solve_triangular
 from sklearn.utils._param_validation import StrOptions
 
-from sparsegen.expression import Array
+from sparsegen.arrays import Array
 from sparsegen.kernels import BoundKernel
-from sparsegen.methods._mixture_search import SparseMixture, WeightSearch
-from sparsegen.methods._multiple_kernels import Features, MixtureObjective
-from sparsegen.registry import METHODS
+from sparsegen.methods import METHODS
+from sparsegen.methods.shared.mixture_search import SparseMixture, WeightSearch
+from sparsegen.methods.shared.multiple_kernels import Features, MixtureObjective
 from sparsegen.solvers.newton import Loss, Solution
 from sparsegen.solvers.simplex import cut, descend
 

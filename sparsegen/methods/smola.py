@@ -5,7 +5,7 @@
 with d_j the distance in feature space of row j from the span of the rows in J, kept up to date by a partial Cholesky
 factorisation: O(n d) a row.
 
-Symbols, and what is done about C, the bias and several classes: see ``_greedy``.
+Symbols, and what is done about C, the bias and several classes: see ``shared.greedy``.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from sparsegen.methods._greedy import ActiveRowClassifier
-from sparsegen.methods._growth import Growth
-from sparsegen.registry import METHODS
+from sparsegen.methods import METHODS
+from sparsegen.methods.shared.greedy import ActiveRowClassifier
+from sparsegen.methods.shared.growth import Growth
 
 
 @METHODS.register("smola")

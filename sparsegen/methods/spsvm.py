@@ -6,7 +6,7 @@ for a growing set J. Of kappa random rows, the one joins J that lowers this most
 (basis selection method 1) or only its own (method 2 [K06, eq. 7], O(n) a candidate). Then Newton steps on a growing
 Cholesky factor reach the optimum for the new J [K06, eq. 6]. Time O(n d_max^2), memory O(n d_max).
 
-Symbols, and what is done about C, the bias and several classes: see ``_greedy``.
+Symbols, and what is done about C, the bias and several classes: see ``shared.greedy``.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils._param_validation import Interval
 
-from sparsegen.methods._greedy import GreedyClassifier
-from sparsegen.methods._growth import Growth, full_gain, gain
-from sparsegen.registry import METHODS
+from sparsegen.methods import METHODS
+from sparsegen.methods.shared.greedy import GreedyClassifier
+from sparsegen.methods.shared.growth import Growth, full_gain, gain
 
 
 @METHODS.register("spsvm")

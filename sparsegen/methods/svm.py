@@ -13,11 +13,11 @@ from sklearn.svm import SVC
 from sklearn.utils._param_validation import Interval
 
 from sparsegen import progress
-from sparsegen.estimators import Expansion, SparseClassifier
-from sparsegen.expression import Array
+from sparsegen.arrays import Array
 from sparsegen.kernels import BoundKernel
-from sparsegen.methods._expand import expand
-from sparsegen.registry import METHODS
+from sparsegen.methods import METHODS
+from sparsegen.methods.shared.estimator import Expansion, SparseClassifier
+from sparsegen.methods.shared.expand import expand
 
 CACHE_MB = 500
 

@@ -17,7 +17,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from sparsegen.expression import Array
+from sparsegen.arrays import Array
 
 ROUNDING = 1e-12  # share of H_aa below which a residual is rounding error
 FIRST_COLUMNS = 16

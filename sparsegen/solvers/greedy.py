@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from scipy.linalg import cho_solve, solve_triangular
 from scipy.linalg.lapack import dpotrf
 
-from sparsegen.expression import Array
+from sparsegen.arrays import Array
 from sparsegen.solvers.newton import line_search
 
 PIVOT = 1e-8  # a basis function whose pivot is below this share of its diagonal is a copy, to float32 at least

@@ -29,7 +29,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import cho_solve
 
-from sparsegen.expression import Array
+from sparsegen.arrays import Array
 from sparsegen.solvers.cholesky import IncrementalCholesky
 
 WINDOW = 10  # iterations that together must gain more than a share tol

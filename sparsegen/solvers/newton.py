@@ -32,7 +32,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg.lapack import dposv
 
-from sparsegen.expression import Array
+from sparsegen.arrays import Array
 
 GAP = 1e-8  # relative duality gap of the hinge solution
 MAX_NEWTON = 200
@@ -233,9 +233,7 @@ def _solve_positive_definite(H: Array, rhs: Array) -> Array:
 
 
 @numba.njit(cache=True)
-def classify_rows(
-    f: Array, y: Array, shift: Array, sigma: float, cap: float, pull: Array, piece: Pieces
-) -> None:
+def classify_rows(f: Array, y: Array, shift: Array, sigma: float, cap: float, pull: Array, piece: Pieces) -> None:
     """Write ``h'(t)`` of one output to ``pull`` and which piece t is on to ``piece``."""
     for i in range(f.shape[0]):
         p = sigma * (shift[i] + 1.0 - y[i] * f[i])
@@ -262,9 +260,7 @@ def line_slope(
 
 
 @numba.njit(cache=True)
-def line_search(
-    vd: float, dd: float, f: Array, df: Array, y: Array, shift: Array, sigma: float, cap: float
-) -> float:
+def line_search(vd: float, dd: float, f: Array, df: Array, y: Array, shift: Array, sigma: float, cap: float) -> float:
     """Return the exact minimiser s > 0 along a descent direction; exactly 1.0 where the full Newton step is it."""
     at_zero, _ = line_slope(0.0, vd, dd, f, df, y, shift, sigma, cap)
     tolerance = 1e-9 * abs(at_zero)

@@ -34,7 +34,7 @@ from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve, solve_triangular
 from scipy.special import expit
 
-from sparsegen.expression import Array
+from sparsegen.arrays import Array
 
 BIAS_PRECISION = 1e-9
 START_ALPHA = 1e-3

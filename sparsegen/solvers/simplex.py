@@ -21,7 +21,7 @@ from collections.abc import Callable
 import numpy as np
 from scipy.optimize import linprog
 
-from sparsegen.expression import Array
+from sparsegen.arrays import Array
 
 ValueAndGradient = Callable[[Array], tuple[float, Array]]
 

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import lstsq
 
-from sparsegen.expression import Array
+from sparsegen.arrays import Array
 
 GAP = 1e-6
 MAX_NEWTON = 100

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
+
+from sparsegen.lowering.formats import FLOAT32, Format
+from sparsegen.registry import Registry
 
 if TYPE_CHECKING:
-    from sparsegen.expression import Array
     from sparsegen.lowering.integer_program import IntegerProgram
     from sparsegen.model import SparseModel
 
@@ -24,27 +25,6 @@ C_TYPES = {
     "int32": "int32_t",
     "uint32": "uint32_t",
 }
-
-
-@dataclass(frozen=True)
-class Format:
-    """How an export holds its numbers, what it reads and how its loops are written."""
-
-    dtype: str = "f32"
-    """``f32``, ``q15`` or ``q7``."""
-    input: str = "f32"
-    """``f32``, ``raw-int16``, ``raw-uint8``, or ``grid``: features already on the model's own integer grid."""
-    loops: str = "portable"
-    """Inner loops: ``portable`` or those of a processor, such as ``dsp`` or ``avr``."""
-    early_exit: bool = False
-    """Whether a prediction may stop once the remaining terms cannot change it."""
-    rows: Array | None = field(default=None, compare=False, repr=False)
-    """Raw rows that the scales of integers are chosen for; by default the model's card tells the range."""
-    labels: NDArray[Any] | None = field(default=None, compare=False, repr=False)
-    """Their labels, where known."""
-
-
-FLOAT32 = Format()
 
 
 @dataclass(frozen=True)
@@ -91,3 +71,6 @@ class Target(ABC):
     @abstractmethod
     def export(self, model: SparseModel, name: str, numbers: Format = FLOAT32) -> Export:
         """Return the files for ``model`` with every symbol prefixed by ``name``."""
+
+
+TARGETS: Registry[Target] = Registry("target", __name__)

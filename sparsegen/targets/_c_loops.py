@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from sparsegen.expression import Add, Array, Const, Core, Exp2, Expr, Mul, Pow
+from sparsegen.arrays import Array
+from sparsegen.kernels.expression import Add, Const, Core, Exp2, Expr, Mul, Pow
 from sparsegen.lowering.program import Part, Program
 from sparsegen.targets._render import c_real
 

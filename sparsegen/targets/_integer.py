@@ -10,13 +10,14 @@ from numpy.typing import NDArray
 
 from sparsegen.errors import OptionError
 from sparsegen.lowering.agreement import agreement
+from sparsegen.lowering.formats import Format
 from sparsegen.lowering.guarantee import guarantee
 from sparsegen.lowering.integer_program import IntegerProgram, half_power_table
 from sparsegen.lowering.order_for_early_exit import order_for_early_exit, what_remains
 from sparsegen.lowering.quantize import DTYPES, quantize
+from sparsegen.lowering.selftest import make_selftest
 from sparsegen.model import SparseModel
-from sparsegen.selftest import make_selftest
-from sparsegen.targets import C_TYPES, Export, Format
+from sparsegen.targets import C_TYPES, Export
 from sparsegen.targets._avr_loops import avr_value
 from sparsegen.targets._card import MAX_NAMED_FEATURES, card_lines
 from sparsegen.targets._decision import index_meaning, score_meaning

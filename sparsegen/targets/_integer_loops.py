@@ -8,13 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sparsegen.lowering.integer_program import (
-    FRACTION_BITS,
-    INTERVALS,
-    OCTAVES,
-    PLACE_BITS,
-    IntegerProgram,
-)
+from sparsegen.lowering.integer_program import FRACTION_BITS, INTERVALS, OCTAVES, PLACE_BITS, IntegerProgram
 from sparsegen.targets import C_TYPES
 from sparsegen.targets._avr_loops import has_avr_form
 from sparsegen.targets._dsp_loops import DSP_LEAST, dsp_products, dsp_squares, either

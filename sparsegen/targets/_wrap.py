@@ -12,10 +12,10 @@ from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 from typing import Any
 
+from sparsegen.lowering.formats import FLOAT32, Format
+from sparsegen.lowering.selftest import make_selftest
 from sparsegen.model import SparseModel
-from sparsegen.registry import TARGETS
-from sparsegen.selftest import make_selftest
-from sparsegen.targets import C_TYPES, FLOAT32, Export, Format, Target
+from sparsegen.targets import C_TYPES, TARGETS, Export, Target
 from sparsegen.targets._render import render
 from sparsegen.version import __version__
 

@@ -10,13 +10,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sparsegen.expression import Array
+from sparsegen.arrays import Array
 from sparsegen.lowering import lower
+from sparsegen.lowering.formats import FLOAT32, Format
 from sparsegen.lowering.program import Program
+from sparsegen.lowering.selftest import Selftest, make_selftest
 from sparsegen.model import SparseModel
-from sparsegen.registry import TARGETS
-from sparsegen.selftest import Selftest, make_selftest
-from sparsegen.targets import FLOAT32, Export, Format, Target
+from sparsegen.targets import TARGETS, Export, Target
 from sparsegen.targets._c_loops import Body, is_constant
 from sparsegen.targets._card import float_card_lines
 from sparsegen.targets._decision import decision_lines, index_meaning, score_meaning

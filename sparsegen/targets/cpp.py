@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sparsegen.registry import TARGETS
+from sparsegen.targets import TARGETS
 from sparsegen.targets._wrap import Core, Wrapper
 
 

@@ -7,8 +7,7 @@ import keyword
 import numpy as np
 
 from sparsegen.errors import OptionError
-from sparsegen.registry import TARGETS
-from sparsegen.targets import Export
+from sparsegen.targets import TARGETS, Export
 from sparsegen.targets._wrap import Core, Wrapper
 
 TYPECODES = {"float32": ["'f'"], "int16": ["'h'"], "uint16": ["'H'"], "uint8": ["'B'", "BYTEARRAY_TYPECODE"]}

@@ -12,12 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparsegen.errors import OptionError
-from sparsegen.expression import Add, Const, Core, Exp, Expr, Mul, Pow
+from sparsegen.kernels.expression import Add, Const, Core, Exp, Expr, Mul, Pow
 from sparsegen.lowering import lower
+from sparsegen.lowering.formats import FLOAT32, Format
 from sparsegen.lowering.program import Part, Program, float32
 from sparsegen.model import SparseModel
-from sparsegen.registry import TARGETS
-from sparsegen.targets import FLOAT32, Export, Format, Target
+from sparsegen.targets import TARGETS, Export, Target
 from sparsegen.targets._card import float_card_lines
 from sparsegen.targets._render import check_name
 

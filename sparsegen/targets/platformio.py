@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from sparsegen.registry import TARGETS
+from sparsegen.targets import TARGETS
 from sparsegen.targets._arduino_names import check_header
 from sparsegen.targets._wrap import Core, Wrapper
 

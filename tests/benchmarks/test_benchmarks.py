@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 from benchmarks import _report, accuracy_bytes, ida, integers, methods, train, usps
-from sparsegen.registry import DEVICES, METHODS
+from sparsegen.devices import DEVICES
+from sparsegen.methods import METHODS
 
 
 @pytest.fixture

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 from golden_models import SMALL, rows
 
-from sparsegen.devices import Profile
+from sparsegen.devices import DEVICES, Profile
 from sparsegen.devices._avr_program import Workshop, _calls
 from sparsegen.devices.avr import Avr
 from sparsegen.errors import FitError, ToolError
-from sparsegen.registry import DEVICES, TARGETS
+from sparsegen.targets import TARGETS
 from sparsegen.verify import verify
 
 SCORES = "void m_scores(const float *x, float *scores) { scores[0] = x[0]; }\n"

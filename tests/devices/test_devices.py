@@ -8,9 +8,8 @@ import sys
 import numpy as np
 import pytest
 
-from sparsegen.devices import MEASURED_ROWS, thin
+from sparsegen.devices import DEVICES, MEASURED_ROWS, thin
 from sparsegen.errors import DataError, OptionError, ToolError
-from sparsegen.registry import DEVICES
 
 C_DEVICES = [name for name in DEVICES if DEVICES[name].runs == "c"]
 
@@ -31,7 +30,7 @@ def test_registry_holds_the_promised_devices():
 
 def test_listing_devices_loads_no_emulator_or_compiler():
     code = (
-        "import sys; from sparsegen.registry import DEVICES; list(DEVICES); "
+        "import sys; from sparsegen.devices import DEVICES; list(DEVICES); "
         "print(sorted({'unicorn', 'elftools', 'ziglang', 'onnxruntime', 'onnx'} & set(sys.modules)))"
     )
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"

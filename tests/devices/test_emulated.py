@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from sparsegen.devices import DEVICES
 from sparsegen.devices._emulated import EmulatedDevice
 from sparsegen.devices._emulator import Machine
 from sparsegen.devices._image import build_image
 from sparsegen.errors import ToolError
-from sparsegen.registry import DEVICES
 
 EMULATED = [name for name in DEVICES if isinstance(DEVICES[name], EmulatedDevice)]
 SCORES = "void m_scores(const float *x, float *scores) { scores[0] = x[0]; }\n"

@@ -21,9 +21,9 @@ from numpy.typing import NDArray
 
 from sparsegen import data
 from sparsegen.devices._toolchain import host_compiler
+from sparsegen.lowering.formats import Format
 from sparsegen.model import SparseModel
-from sparsegen.registry import TARGETS
-from sparsegen.targets import Format
+from sparsegen.targets import TARGETS
 
 ROOT = Path(__file__).resolve().parents[2]
 DEMOS = ROOT / "firmware_demo"

@@ -14,9 +14,8 @@ from reference import differences
 from reference import kernels as reference
 
 from sparsegen.errors import OptionError
-from sparsegen.kernels import BoundKernel, Parameter
-from sparsegen.kernels._bases import BASES, sign_sums
-from sparsegen.registry import KERNELS
+from sparsegen.kernels import KERNELS, BoundKernel, Parameter
+from sparsegen.kernels.bases import BASES, sign_sums
 
 Array = NDArray[np.float64]
 PARAMS = {"gamma": 0.35, "coef0": 0.5, "degree": 3.0}

@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 from integer_models import make_integer_case
 
+from sparsegen.devices import DEVICES
+from sparsegen.lowering.formats import Format
 from sparsegen.lowering.order_for_early_exit import LARGEST, UNIT_BITS, order_for_early_exit, what_remains
 from sparsegen.lowering.quantize import quantize
-from sparsegen.registry import DEVICES, TARGETS
-from sparsegen.targets import Format
+from sparsegen.targets import TARGETS
 
 DEVICE_LOOPS = [("host", "portable"), ("cortex-m4f", "dsp"), ("atmega328p", "avr")]
 

@@ -10,7 +10,8 @@ from random_models import MIXTURES, cases, make_case, size_of_terms
 from reference import program as twin
 
 from sparsegen.errors import ModelError
-from sparsegen.expression import Base
+from sparsegen.kernels import KERNELS
+from sparsegen.kernels.expression import Base
 from sparsegen.lowering import lower
 from sparsegen.lowering.collapse_linear import collapse_linear
 from sparsegen.lowering.fold_preprocessing import MAX_ERROR, fold_preprocessing
@@ -20,7 +21,6 @@ from sparsegen.lowering.prune import prune
 from sparsegen.lowering.rounding import rounding_error
 from sparsegen.lowering.use_base_two import use_base_two
 from sparsegen.model import SparseModel, Transform
-from sparsegen.registry import KERNELS
 
 
 def relative_error(scores, case):

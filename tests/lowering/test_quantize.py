@@ -10,11 +10,11 @@ from golden_models import model, rbf, wave
 from integer_models import INTEGERS, READS, SIXTEEN, make_integer_case
 
 from sparsegen.errors import ModelError, OptionError
+from sparsegen.kernels import KERNELS
 from sparsegen.lowering.coefficients import score_error
 from sparsegen.lowering.guarantee import guarantee
 from sparsegen.lowering.quantize import LEVELS, MAX_OCTAVE, Box, make_reader, quantize
 from sparsegen.model import SparseModel
-from sparsegen.registry import KERNELS
 
 
 def with_card(of, card):

@@ -11,14 +11,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference import program as twin
 
-from sparsegen.expression import Const, Core, Exp2, Mul, Pow
+from sparsegen.kernels.expression import Const, Core, Exp2, Mul, Pow
 from sparsegen.lowering import lower
 from sparsegen.lowering.fold_preprocessing import MAX_ERROR, fold_preprocessing
 from sparsegen.lowering.locate_data import data_like
 from sparsegen.lowering.rounding import rounding_error
 from sparsegen.lowering.square_up import WORTH, square_up
 from sparsegen.lowering.use_base_two import use_base_two
-from sparsegen.registry import TARGETS
+from sparsegen.targets import TARGETS
 from sparsegen.verify import verify
 
 

@@ -17,12 +17,11 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from sparsegen import progress
 from sparsegen.errors import OptionError
-from sparsegen.estimators import SparseClassifier, sign_matrix
-from sparsegen.kernels import BoundKernel
-from sparsegen.methods import _reduce
+from sparsegen.kernels import KERNELS, BoundKernel
 from sparsegen.methods.cholesky import CholeskySVM
 from sparsegen.methods.lssvm_cholesky import CholeskyLSSVM, least_squares
-from sparsegen.registry import KERNELS
+from sparsegen.methods.shared import reduce as _reduce
+from sparsegen.methods.shared.estimator import SparseClassifier, sign_matrix
 from sparsegen.solvers import newton
 from sparsegen.verify import verify
 
@@ -220,9 +219,7 @@ def test_progress_counts_vectors(two_classes: Rows) -> None:
     assert len(remarks) == 2 + model.model_.n_vectors
 
 
-def test_coefficients_short_of_the_optimum_are_announced(
-    two_classes: Rows, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_coefficients_short_of_the_optimum_are_announced(two_classes: Rows, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(newton, "MAX_NEWTON", 1)
     with pytest.warns(ConvergenceWarning, match="scale the features or lower C"):
         CholeskySVM(C=100.0).fit(*two_classes)

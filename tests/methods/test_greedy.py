@@ -14,14 +14,14 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from sparsegen import SLMC, progress
 from sparsegen.errors import OptionError
-from sparsegen.estimators import SparseClassifier, sign_matrix
-from sparsegen.kernels import BoundKernel
-from sparsegen.methods import _growth
-from sparsegen.methods._greedy import UNREGULARIZED
-from sparsegen.methods._growth import Growth
-from sparsegen.methods._growth import Rows as TrainingRows
+from sparsegen.kernels import KERNELS, BoundKernel
+from sparsegen.methods import METHODS
+from sparsegen.methods.shared import growth as _growth
+from sparsegen.methods.shared.estimator import SparseClassifier, sign_matrix
+from sparsegen.methods.shared.greedy import UNREGULARIZED
+from sparsegen.methods.shared.growth import Growth
+from sparsegen.methods.shared.growth import Rows as TrainingRows
 from sparsegen.methods.spsvm import SpSVM
-from sparsegen.registry import KERNELS, METHODS
 from sparsegen.solvers.greedy import Machine
 from sparsegen.verify import verify
 

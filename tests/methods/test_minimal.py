@@ -14,9 +14,9 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from sparsegen import SVM, progress
 from sparsegen.errors import OptionError
-from sparsegen.estimators import SparseClassifier
+from sparsegen.kernels import KERNELS
 from sparsegen.methods.minimal import MinimalSVM, draw_rows, merge_equal_rows
-from sparsegen.registry import KERNELS
+from sparsegen.methods.shared.estimator import SparseClassifier
 from sparsegen.verify import verify
 
 Array = NDArray[np.float64]

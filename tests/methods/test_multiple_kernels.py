@@ -13,16 +13,15 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from sparsegen import SLMC, SVM, progress
 from sparsegen.errors import OptionError
-from sparsegen.estimators import SparseClassifier, sign_matrix
-from sparsegen.kernels import BoundKernel
-from sparsegen.methods import _multiple_kernels
-from sparsegen.methods._mixture_search import SparseMixture
-from sparsegen.methods._multiple_kernels import MixtureObjective, StackBlock, base_kernels
+from sparsegen.kernels import KERNELS, BoundKernel
 from sparsegen.methods.mksvm import MKSVM, _Dual
+from sparsegen.methods.shared import multiple_kernels as _multiple_kernels
+from sparsegen.methods.shared.estimator import SparseClassifier, sign_matrix
+from sparsegen.methods.shared.mixture_search import SparseMixture
+from sparsegen.methods.shared.multiple_kernels import MixtureObjective, StackBlock, base_kernels
 from sparsegen.methods.slmc import ARRAYS_PER_BLOCK, RIDGE, SlmcObjective
 from sparsegen.methods.smkc1 import SMKC1, Smkc1Objective
 from sparsegen.methods.smkc2 import SMKC2, Smkc2Objective
-from sparsegen.registry import KERNELS
 from sparsegen.solvers import newton
 from sparsegen.solvers.newton import Loss
 from sparsegen.solvers.simplex import gap

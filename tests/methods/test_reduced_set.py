@@ -15,15 +15,14 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from sparsegen import progress
 from sparsegen.errors import OptionError
-from sparsegen.estimators import SparseClassifier, sign_matrix
-from sparsegen.kernels import BoundKernel
-from sparsegen.methods import _reduced_set
-from sparsegen.methods._reduced_set import ReducedSetObjective, fixed_point, reduce_set
+from sparsegen.kernels import KERNELS, BoundKernel
 from sparsegen.methods.mrs import MRS
 from sparsegen.methods.rs import RS
+from sparsegen.methods.shared import reduced_set as _reduced_set
+from sparsegen.methods.shared.estimator import SparseClassifier, sign_matrix
+from sparsegen.methods.shared.reduced_set import ReducedSetObjective, fixed_point, reduce_set
 from sparsegen.methods.slmc import RIDGE, SLMC
 from sparsegen.methods.svm import SVM
-from sparsegen.registry import KERNELS
 from sparsegen.verify import verify
 
 Array = NDArray[np.float64]

@@ -15,13 +15,13 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from sparsegen.errors import OptionError
-from sparsegen.estimators import SparseClassifier, sign_matrix
+from sparsegen.kernels import KERNELS
 from sparsegen.methods import rsvm
 from sparsegen.methods.mrsvm import MRSVM
 from sparsegen.methods.rsvm import RSVM
+from sparsegen.methods.shared.estimator import SparseClassifier, sign_matrix
 from sparsegen.methods.slmc import RIDGE, SLMC
 from sparsegen.methods.svm import SVM
-from sparsegen.registry import KERNELS
 from sparsegen.solvers import newton
 from sparsegen.verify import verify
 
@@ -153,9 +153,7 @@ def test_separable_classes_and_a_class_of_one_row(method: type[RSVM]) -> None:
     assert method(12, gamma=0.001, C=1000.0, random_state=0).fit(X, y).score(X, y) == 1.0
 
 
-def test_coefficients_short_of_the_optimum_are_announced(
-    two_classes: Rows, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_coefficients_short_of_the_optimum_are_announced(two_classes: Rows, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(newton, "MAX_NEWTON", 1)
     with pytest.warns(ConvergenceWarning, match="scale the features or lower C"):
         RSVM(5, C=100.0).fit(*two_classes)

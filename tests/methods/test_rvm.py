@@ -12,10 +12,10 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from sparsegen import progress
-from sparsegen.estimators import SparseClassifier
+from sparsegen.kernels import KERNELS
 from sparsegen.methods.rvm import RVM
+from sparsegen.methods.shared.estimator import SparseClassifier
 from sparsegen.methods.svm import SVM
-from sparsegen.registry import KERNELS
 from sparsegen.solvers import rvm
 from sparsegen.solvers.rvm import BIAS_PRECISION, factors, find_mode, gains_of_changes, solve
 from sparsegen.verify import verify

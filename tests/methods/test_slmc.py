@@ -13,13 +13,12 @@ from sklearn.exceptions import ConvergenceWarning
 
 from sparsegen import SLMC, SVM, progress
 from sparsegen.errors import OptionError
-from sparsegen.estimators import sign_matrix
-from sparsegen.kernels import BoundKernel
+from sparsegen.kernels import KERNELS, BoundKernel
 from sparsegen.methods import slmc
-from sparsegen.methods._start import start_projection, start_vectors
-from sparsegen.methods._stop import WINDOW
+from sparsegen.methods.shared.estimator import sign_matrix
+from sparsegen.methods.shared.start import start_projection, start_vectors
+from sparsegen.methods.shared.stop import WINDOW
 from sparsegen.methods.slmc import RIDGE, SlmcObjective
-from sparsegen.registry import KERNELS
 from sparsegen.solvers import newton
 from sparsegen.solvers.newton import Loss
 
@@ -268,9 +267,7 @@ def test_progress_counts_iterations(two_classes: Rows) -> None:
     assert len(remarks) == 2 + model.n_iter_
 
 
-def test_coefficients_short_of_the_optimum_are_announced(
-    two_classes: Rows, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_coefficients_short_of_the_optimum_are_announced(two_classes: Rows, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(newton, "MAX_NEWTON", 1)
     with pytest.warns(ConvergenceWarning, match="scale the features or lower C"):
         SLMC(5, C=100.0, optimize="coefficients").fit(*two_classes)

@@ -25,9 +25,9 @@ from integer_models import (
     together,
 )
 
+from sparsegen.devices import DEVICES
 from sparsegen.devices.host import Host
 from sparsegen.lowering.quantize import MAX_OCTAVE
-from sparsegen.registry import DEVICES
 from sparsegen.targets._avr_loops import has_avr_form
 
 DEVICES_TRIED = ("cortex-m0plus", "cortex-m4f", "rv32imc", "atmega328p")

@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 from golden_models import EVERY, model, rows
 
+from sparsegen.devices import DEVICES
+from sparsegen.kernels import KERNELS
 from sparsegen.model import SparseModel
-from sparsegen.registry import DEVICES, KERNELS, TARGETS
+from sparsegen.targets import TARGETS
 from sparsegen.verify import verify
 
 # Packages hold the c target's code, which test_wrap.py proves on emulated devices: here the host is enough for them.

@@ -59,9 +59,7 @@ def score_column(
 Score = Callable[[int, list[int], float, Array], float]
 
 
-def greedy(
-    K: Array, y: Array, lam: float, hinge: bool, intercept: bool, m: int, score: Score
-) -> list[int]:
+def greedy(K: Array, y: Array, lam: float, hinge: bool, intercept: bool, m: int, score: Score) -> list[int]:
     """Choose m rows, each with the highest score (row, J, value, o) of all."""
     J: list[int] = []
     for _ in range(m):

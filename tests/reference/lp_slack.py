@@ -31,9 +31,7 @@ def gradient(w: Array, X: Array, y: Array, C: float, p: float, s: float) -> Arra
     return np.append(w[:-1], 0.0) - p * C * extended(X).T @ (y * m * n ** (p - 1.0) / (1.0 + m))
 
 
-def algorithm_1(
-    X: Array, y: Array, C: float, p: float, s: float, eta: float, epsilon: float, steps: int
-) -> Array:
+def algorithm_1(X: Array, y: Array, C: float, p: float, s: float, eta: float, epsilon: float, steps: int) -> Array:
     w, v = np.zeros(X.shape[1] + 1), np.zeros(X.shape[1] + 1)
     for _ in range(steps):
         v = epsilon * v - eta * gradient(w, X, y, C, p, s)  # eq. 27

@@ -37,9 +37,7 @@ def line_slope(
     return first, dd + sigma * float((df**2)[piece == 1].sum())
 
 
-def line_search(
-    vd: float, dd: float, f: Array, df: Array, y: Array, shift: Array, sigma: float, cap: float
-) -> float:
+def line_search(vd: float, dd: float, f: Array, df: Array, y: Array, shift: Array, sigma: float, cap: float) -> float:
     """The minimum along a line by golden section."""
     args = (vd, dd, f, df, y, shift, sigma, cap)
     far = 1.0

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sparsegen.expression import Add, Const, Core, Exp2, Mul, Pow
+from sparsegen.kernels.expression import Add, Const, Core, Exp2, Mul, Pow
 from sparsegen.lowering.program import Program, float32
 
 f32 = np.float32

@@ -11,7 +11,7 @@ from golden_models import SMALL, model, rbf
 from wrapped import HOSTILE, INTEGERS, built, packed
 
 from sparsegen.errors import OptionError
-from sparsegen.registry import TARGETS
+from sparsegen.targets import TARGETS
 
 CATEGORIES = {
     "Display", "Communication", "Signal Input/Output", "Sensors", "Device Control", "Timing", "Data Storage",

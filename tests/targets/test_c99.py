@@ -15,11 +15,12 @@ import pytest
 from c_programs import any_compiler, compile_c, compiler, run_c, written
 from golden_models import EVERY, FLASH, SMALL, model, rbf, rows
 
+from sparsegen.devices import DEVICES
 from sparsegen.devices._toolchain import SECTION_FLAGS
 from sparsegen.devices.host import Host
 from sparsegen.errors import ModelError, OptionError
 from sparsegen.model import SparseModel
-from sparsegen.registry import DEVICES, TARGETS
+from sparsegen.targets import TARGETS
 from sparsegen.targets.c99 import EXP2_BOUND
 
 GOLDEN = Path(__file__).parent.parent / "golden"
@@ -213,7 +214,7 @@ def test_a_label_with_a_line_break_never_becomes_a_model():
 
 def test_the_same_model_gives_the_same_bytes_in_any_process():
     script = (
-        "import hashlib, golden_models as g\nfrom sparsegen.registry import TARGETS\n"
+        "import hashlib, golden_models as g\nfrom sparsegen.targets import TARGETS\n"
         "for t in ('c', 'onnx'):\n for n, m in g.EVERY.items():\n  for f, b in TARGETS[t].export(m, n).files.items():\n"
         "   print(f, hashlib.sha256(b).hexdigest())"
     )

@@ -19,11 +19,12 @@ from c_programs import any_compiler, compile_c, compiler, run_c
 from golden_models import INTEGER, SMALL, model, rbf, rows
 from integer_models import INTEGERS, READS, SIXTEEN, TAILS, integer_export_of, shared_inputs, tail_model, together
 
+from sparsegen.devices import DEVICES
 from sparsegen.devices._toolchain import SECTION_FLAGS
 from sparsegen.errors import ModelError, OptionError
+from sparsegen.lowering.formats import Format
 from sparsegen.model import SparseModel
-from sparsegen.registry import DEVICES, TARGETS
-from sparsegen.targets import Format
+from sparsegen.targets import TARGETS
 
 GOLDEN = Path(__file__).parent.parent / "golden"
 WARNINGS = (
@@ -311,7 +312,7 @@ def test_overflow_is_ruled_out_only_for_indices_that_the_grid_has():
 
 def test_the_same_model_gives_the_same_bytes_in_any_process():
     script = (
-        "import hashlib, golden_models as g\nfrom sparsegen.registry import TARGETS\n"
+        "import hashlib, golden_models as g\nfrom sparsegen.targets import TARGETS\n"
         "for n, (m, f) in g.INTEGER.items():\n for file, b in TARGETS['c'].export(m, n, f).files.items():\n"
         "  print(file, hashlib.sha256(b).hexdigest())"
     )

@@ -13,7 +13,7 @@ from golden_models import SMALL, rows
 from wrapped import INTEGERS, packed
 
 from sparsegen.errors import OptionError
-from sparsegen.registry import TARGETS
+from sparsegen.targets import TARGETS
 
 STUB = Path(__file__).parent / "micropython_stub"
 # What dynruntime.mk compiles with, by ARCH.

@@ -11,7 +11,8 @@ import pytest
 from golden_models import EVERY, SMALL, model, rbf, rows
 from onnx.reference import ReferenceEvaluator
 
-from sparsegen.registry import KERNELS, TARGETS
+from sparsegen.kernels import KERNELS
+from sparsegen.targets import TARGETS
 
 GOLDEN = Path(__file__).parent.parent / "golden"
 

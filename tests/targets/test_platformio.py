@@ -13,7 +13,7 @@ from c_programs import any_compiler
 from golden_models import SMALL, model, rbf
 from wrapped import HOSTILE, WARNINGS, built, packed
 
-from sparsegen.registry import TARGETS
+from sparsegen.targets import TARGETS
 
 FIELDS = {
     "$schema", "name", "version", "description", "keywords", "homepage", "repository", "authors", "license",

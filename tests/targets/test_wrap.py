@@ -10,9 +10,10 @@ from c_programs import any_compiler, compiler
 from golden_models import CARD, EVERY, SMALL, model, rbf, rows
 from wrapped import HOSTILE, INTEGERS, WARNINGS, WRAPPERS, built, packed
 
+from sparsegen.devices import DEVICES
 from sparsegen.devices.host import Host
 from sparsegen.errors import OptionError
-from sparsegen.registry import DEVICES, TARGETS
+from sparsegen.targets import TARGETS
 from sparsegen.targets._wrap import release
 
 

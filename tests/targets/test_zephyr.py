@@ -10,7 +10,7 @@ from c_programs import compiler
 from golden_models import EVERY, SMALL
 from wrapped import packed
 
-from sparsegen.registry import TARGETS
+from sparsegen.targets import TARGETS
 
 # What find_package(Zephyr) does that a module sees: Kconfig symbols from prj.conf, the modules, the app library.
 ZEPHYR = r"""

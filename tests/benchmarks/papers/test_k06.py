@@ -11,8 +11,8 @@ from benchmarks.papers import __main__ as papers
 from benchmarks.papers import k06
 from benchmarks.papers._greedy_path import grow
 from benchmarks.papers._lab import Lab
-from sparsegen.expression import Array
-from sparsegen.registry import METHODS
+from sparsegen.arrays import Array
+from sparsegen.methods import METHODS
 from sparsegen.solvers.greedy import Machine
 
 

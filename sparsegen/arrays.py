@@ -1,0 +1,8 @@
+"""The array types that every stage speaks of."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]

@@ -1,0 +1,215 @@
+"""Tables: comma, semicolon or tab between the cells, names in the first row."""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import io
+import itertools
+import math
+import re
+from array import array
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from sparsegen.arrays import Array
+from sparsegen.data.checks import (
+    Labels,
+    Rows,
+    Wanted,
+    check_names,
+    check_text,
+    count,
+    has_names,
+    is_finite,
+    is_number,
+    labels_of_texts,
+    listed,
+    model_order,
+    short,
+)
+from sparsegen.errors import DataError, nearest
+
+SEPARATORS = (",", ";", "\t")
+_DECIMAL_COMMA = re.compile(r"\s*[+-]?\d+,\d+\s*", re.ASCII)
+
+
+class _Columns(NamedTuple):
+    features: list[int]
+    label: int | None
+
+
+def read(raw: bytes, source: str, wanted: Wanted) -> Rows:
+    """Return the wanted columns of a table."""
+    separator = max(SEPARATORS, key=lambda candidate: _fit(raw, candidate))
+    records = _records(raw, separator, source)
+    header = [name.strip() for name in next(records, (0, []))[1]]
+    _check_header(header, source)
+    choose = _training_columns if wanted.n_features is None else _model_columns
+    columns = choose(header, wanted, source)
+    if not columns.features:
+        raise DataError(f"{source} has one column only; separate features and label by a comma, semicolon or tab")
+    X, labels = _read_cells(records, header, columns, source)
+    names = tuple(header[column] for column in columns.features)
+    return Rows(X, None if columns.label is None else labels.array(source), names)
+
+
+class _LabelColumn:
+    """Labels as numbers of distinct texts, so that a million rows of two classes keep two strings."""
+
+    def __init__(self) -> None:
+        self.code: dict[str, int] = {}  # text -> its number, in order of appearance
+        self.first_row: list[int] = []
+        self.codes = array("q")
+
+    def add(self, text: str, row: int) -> None:
+        """Take the label of one row."""
+        code = self.code.setdefault(text, len(self.code))
+        if code == len(self.first_row):
+            self.first_row.append(row)
+        self.codes.append(code)
+
+    def array(self, source: str) -> Labels | None:
+        """Return the labels, or ``None`` where every one is empty."""
+        texts = list(self.code)
+        if not any(text.strip() for text in texts):
+            return None
+        for text, row in zip(texts, self.first_row, strict=True):
+            check_text(text, f"the label in row {row} of {source}")
+        return np.asarray(labels_of_texts(texts)[np.frombuffer(self.codes, dtype=np.int64)])
+
+
+def _read_cells(
+    records: Iterator[tuple[int, list[str]]], header: list[str], columns: _Columns, source: str
+) -> tuple[Array, _LabelColumn]:
+    values, labels = array("d"), _LabelColumn()
+    flaw = ""  # told after all rows were counted: a row that is cut wrongly explains a cell that is no number
+    for row, cells in records:
+        if len(cells) != len(header):
+            raise DataError(
+                f"row {row} of {source} has {count(len(cells), 'cell')} where the header has {len(header)}; "
+                "give every row one cell per column"
+            )
+        numbers = _numbers([cells[column] for column in columns.features])
+        if numbers is not None:
+            values.extend(numbers)
+        elif not flaw:
+            flawed = next(column for column in columns.features if not is_finite(cells[column]))
+            flaw = _cell_flaw(cells[flawed], f"row {row}, column {short(header[flawed])} of {source}")
+        if columns.label is not None:
+            labels.add(cells[columns.label], row)
+    if flaw:
+        raise DataError(flaw)
+    if not values:
+        raise DataError(f"{source} has a header but no rows; add data below the header")
+    X = np.frombuffer(values, dtype=np.float64).reshape(-1, len(columns.features))
+    X.flags.writeable = False  # nobody else holds the buffer, so it needs no copy later
+    return X, labels
+
+
+def _numbers(cells: list[str]) -> list[float] | None:
+    """Return the cells as numbers, or ``None`` where one is not finite or is no plain decimal (``1_0``)."""
+    try:
+        numbers = [float(cell) for cell in cells]
+    except ValueError:
+        return None
+    text = "".join(cells)
+    plain = text.isascii() and "_" not in text and all(map(math.isfinite, numbers))
+    return numbers if plain else None
+
+
+def _records(raw: bytes, separator: str, source: str) -> Iterator[tuple[int, list[str]]]:
+    """Yield (row number as in the file, cells); blank rows are counted but left out."""
+    reader = csv.reader(io.TextIOWrapper(io.BytesIO(raw), "utf-8", newline=""), delimiter=separator, strict=True)
+    row = 0
+    try:
+        for row, cells in enumerate(reader, 1):
+            if len(cells) > 1 or (cells and cells[0].strip()):
+                yield row, cells
+    except csv.Error as error:
+        what = (
+            f"a cell longer than {csv.field_size_limit():,} characters"
+            if "limit" in str(error)
+            else "a quote that is not closed, or text after a closing quote"
+        )
+        raise DataError(f"row {row + 1} of {source} has {what}; correct its quotes and separators") from None
+
+
+def _fit(raw: bytes, separator: str) -> tuple[bool, bool, int]:
+    """Return how well a separator explains the header: no tab left in a name, a first row as wide, many columns."""
+    header: list[str] = []
+    row: list[str] = []
+    records = _records(raw, separator, "")
+    with contextlib.suppress(DataError):
+        header = next(records, (0, header))[1]
+        row = next(records, (0, row))[1]
+    return "\t" not in "".join(header), 1 < len(header) == len(row), len(header)
+
+
+def _cell_flaw(cell: str, where: str) -> str:
+    if not cell.strip():
+        return f"{where} is empty; fill it in or drop the row"
+    if _DECIMAL_COMMA.fullmatch(cell):
+        return f"{where} is {short(cell)}: a decimal comma is not supported; write it with a point"
+    if is_number(cell) or cell.strip().lower().lstrip("+-") in ("nan", "inf", "infinity"):
+        return f"{where} is {short(cell)}, not a finite number; replace it or drop the row"
+    remedy = "encode it as one, drop the column, or name it with --label if it holds the classes"
+    return f"{where} is {short(cell)}, not a number; {remedy}"
+
+
+def _check_header(header: list[str], source: str) -> None:
+    if not header:
+        raise DataError(f"{source} is empty; it must hold a header and rows of data")
+    if _looks_like_numbers(header):
+        raise DataError(f"{source} looks like it has no header: its first row holds numbers; name the columns in row 1")
+    for position, name in enumerate(header, 1):
+        if not name:
+            raise DataError(
+                f"column {position} of {source} has no name in the header; name it or remove it "
+                "(a pandas index is left out with index=False)"
+            )
+    check_names(header, source)
+
+
+def _looks_like_numbers(header: list[str]) -> bool:
+    """Say whether a header is a row of data: all numbers, or one label among numbers that are not in rising order.
+
+    Rising numbers beside a label are good names: 0, 1, 2, ... as pandas writes them, or wavelengths.
+    """
+    numbers = [float(name) for name in header if is_number(name)]
+    rising = all(a < b for a, b in itertools.pairwise(numbers))
+    return len(numbers) == len(header) or (len(numbers) == len(header) - 1 and not rising)
+
+
+def _training_columns(header: list[str], wanted: Wanted, source: str) -> _Columns:
+    label = len(header) - 1 if wanted.label is None else _label_column(header, wanted.label, source)
+    return _Columns([i for i in range(len(header)) if i != label], label)
+
+
+def _model_columns(header: list[str], wanted: Wanted, source: str) -> _Columns:
+    """Return the model's features in its order; without a named label it is the last column, if that is no feature."""
+    label = None if wanted.label is None else _label_column(header, wanted.label, source)
+    last, n_features = len(header) - 1, wanted.n_features or 0
+    place = {name: i for i, name in enumerate(header)}
+    if wanted.feature_names and set(wanted.feature_names) <= place.keys():
+        features = [place[name] for name in wanted.feature_names]
+        if label in features:
+            raise DataError(f"column {short(wanted.label)} of {source} is a feature of the model; name another")
+        return _Columns(features, last if label is None and last not in features else label)
+    if label is None and len(header) == n_features + 1 and not has_names(wanted.feature_names):
+        label = last
+    rest = [i for i in range(len(header)) if i != label]
+    order = model_order([header[i] for i in rest], wanted.feature_names, n_features, source)
+    return _Columns([rest[i] for i in order], label)
+
+
+def _label_column(header: list[str], label: str | int, source: str) -> int:
+    """Return the column that a name means, or else an index from 0 (negative: from the end)."""
+    name = str(label).strip()
+    if isinstance(label, str) and name in header:
+        return header.index(name)
+    if re.fullmatch(r"[+-]?\d{1,9}", name, re.ASCII) and -len(header) <= int(name) < len(header):
+        return int(name) % len(header)
+    raise DataError(f"column {short(label)} is not in {source}{nearest(name, header)}; it has {listed(header)}")

@@ -1,0 +1,75 @@
+"""LIBSVM text: ``label index:value index:value``, one row per line."""
+
+from __future__ import annotations
+
+import io
+import re
+from typing import NoReturn
+
+import numpy as np
+
+from sparsegen.data.checks import MAX_BYTES, MAX_FEATURES, Rows, Wanted, has_names, is_finite, plain_labels, short
+from sparsegen.errors import DataError
+
+_ROW = re.compile(rb"\s*[^\s,;:]+(\s+qid:\d+)?(\s+\d+:[^\s,;:]+)+\s*(#.*)?")
+
+
+def read(raw: bytes, source: str, wanted: Wanted) -> Rows:
+    """Return dense rows; features are named after their indices in the file: from x0, or from x1 where no 0 occurs."""
+    from sklearn.datasets import load_svmlight_file
+
+    try:
+        sparse, values = load_svmlight_file(io.BytesIO(raw), dtype=np.float64, zero_based=True)
+    except (ValueError, OverflowError, MemoryError):
+        _blame_line(raw, source)
+    if not np.isfinite(sparse.data).all() or not np.isfinite(values).all():
+        _blame_line(raw, source)
+    if len(values) == 0:
+        raise DataError(f"{source} has no rows; write each as: label index:value index:value")
+    first = _first_index(wanted.feature_names)
+    base = first if first is not None else int(sparse.nnz == 0 or sparse.indices.min() > 0)
+    if base == 1 and sparse.nnz and sparse.indices.min() == 0:
+        raise DataError(f"{source} counts features from 0, but the model's were counted from 1; number them alike")
+    width = max(sparse.shape[1] - base, wanted.n_features or 0)
+    if width > MAX_FEATURES or width * len(values) * 8 > MAX_BYTES:
+        raise DataError(
+            f"{source} has {len(values):,} rows and feature indices up to {sparse.shape[1] - 1:,}, too many for "
+            "a small model; renumber the features from 1 without gaps"
+        )
+    X = np.zeros((len(values), width))
+    coo = sparse.tocoo()
+    X[coo.row, coo.col - base] = coo.data
+    return Rows(X, plain_labels(values, source), tuple(f"x{i + base}" for i in range(width)))
+
+
+def looks_like_libsvm(raw: bytes) -> bool:
+    """Say whether the first line that is no comment is a row of this format."""
+    lines = (line for line in io.BytesIO(raw) if line.strip() and not line.lstrip().startswith(b"#"))
+    return _ROW.fullmatch(next(lines, b"").strip()) is not None
+
+
+def _first_index(names: tuple[str, ...]) -> int | None:
+    """Return where a model's indices began, if its names tell."""
+    return {"x0": 0, "x1": 1}.get(names[0]) if names and not has_names(names) else None
+
+
+def _blame_line(raw: bytes, source: str) -> NoReturn:
+    """Raise the error of the first line that is not ``label index:value ...`` with rising indices."""
+    for number, line in enumerate(raw.decode().split("\n"), 1):
+        label, *pairs = line.partition("#")[0].split() or ["0"]
+        where = f"line {number} of {source}"
+        if not is_finite(label):
+            raise DataError(f"{where} begins with {short(label)}, not a finite number; LIBSVM labels are numbers")
+        if pairs and pairs[0].startswith("qid:"):
+            pairs = pairs[1:]
+        last = -1
+        for pair in pairs:
+            index, _, value = pair.partition(":")
+            if not re.fullmatch(r"\d{1,18}", index, re.ASCII) or not is_finite(value):
+                raise DataError(f"{where} has {short(pair)}, not index:value with a finite number; correct it")
+            if int(index) <= last:
+                raise DataError(f"{where} has index {index} after {last}; indices must rise within a line")
+            if int(index) > MAX_FEATURES:
+                raise DataError(f"{where} has feature index {index}, above {MAX_FEATURES:,}; renumber the features")
+            last = int(index)
+    raise DataError(f"{source} cannot be read as LIBSVM text; write each row as: label index:value index:value")

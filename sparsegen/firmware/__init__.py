@@ -1,0 +1,1 @@
+"""Firmware around a model: boards, the program, building, emulating and flashing it."""

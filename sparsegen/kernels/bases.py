@@ -1,0 +1,78 @@
+"""The three bases of kernels: their blocks, and the pull-back of a weight on each entry to the right-hand vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numba
+import numpy as np
+from scipy.spatial.distance import cdist
+
+from sparsegen.arrays import Array
+
+MAX_OFFSET = 100.0  # squared offset over variance, beyond which two digits would be lost
+
+
+@dataclass(frozen=True)
+class BaseBlock:
+    """``block(X, Z)`` gives an n x m matrix; ``pull_back(B, X, Z)`` gives ``sum_i B[i, u] * d base(x_i, z_u)/dz_u``."""
+
+    block: Callable[[Array, Array], Array]
+    pull_back: Callable[[Array, Array, Array], Array]
+
+
+def _dot(X: Array, Z: Array) -> Array:
+    return X @ Z.T
+
+
+def _dot_pull_back(B: Array, X: Array, Z: Array) -> Array:
+    return B.T @ X
+
+
+def _sqdist(X: Array, Z: Array) -> Array:
+    """Squared distances by BLAS; a common offset that would cost digits is taken off first."""
+    centre = Z.mean(axis=0)
+    if centre @ centre > MAX_OFFSET * np.var(Z, axis=0).sum():
+        X, Z = X - centre, Z - centre
+    squared = X @ Z.T
+    squared *= -2.0
+    squared += np.einsum("ij,ij->i", X, X)[:, None]
+    squared += np.einsum("ij,ij->i", Z, Z)
+    return np.maximum(squared, 0.0, out=squared)
+
+
+def _sqdist_pull_back(B: Array, X: Array, Z: Array) -> Array:
+    pulled: Array = B.sum(axis=0)[:, None] * Z - B.T @ X
+    return 2.0 * pulled
+
+
+def _l1dist(X: Array, Z: Array) -> Array:
+    return cdist(X, Z, "cityblock")
+
+
+def _l1dist_pull_back(B: Array, X: Array, Z: Array) -> Array:
+    out = np.zeros_like(Z)
+    sign_sums(np.ascontiguousarray(B), X, Z, out)
+    return out
+
+
+@numba.njit(cache=True)
+def sign_sums(B: Array, X: Array, Z: Array, out: Array) -> None:
+    """Add ``sum_i B[i, u] * sign(Z[u, v] - X[i, v])`` to ``out[u, v]``."""
+    for i in range(X.shape[0]):
+        for u in range(Z.shape[0]):
+            weight = B[i, u]
+            for v in range(Z.shape[1]):
+                difference = Z[u, v] - X[i, v]
+                if difference > 0.0:
+                    out[u, v] += weight
+                elif difference < 0.0:
+                    out[u, v] -= weight
+
+
+BASES = {
+    "dot": BaseBlock(_dot, _dot_pull_back),
+    "sqdist": BaseBlock(_sqdist, _sqdist_pull_back),
+    "l1dist": BaseBlock(_l1dist, _l1dist_pull_back),
+}

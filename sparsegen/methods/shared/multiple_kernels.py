@@ -1,0 +1,196 @@
+"""What SMKC1, SMKC2 and MK-SVM share: the base kernels, and the sparse machine on several kernels [H09].
+
+Both sparse machines are an SVM on features of K_1(Z, .), ..., K_M(Z, .) with weights mu on the simplex, W(Z, mu) is the
+optimal objective summed over the outputs, and both have the score
+
+    f(x) = sum_k mu_k beta_k . psi_k(x) + b,      psi_k(x) = K_k(Z, x)
+
+They differ in beta_k only: one beta for all kernels in SMKC1 [H09, eq. 21], one for each in SMKC2 [H09, eq. 28]. By the
+envelope theorem, with a_i = alpha_i y_i and beta held fixed, the gradients are those of
+
+    sum_k mu_k (1/2 beta_k' Kz_k beta_k - sum_i a_i beta_k . psi_k(x_i))
+
+in Z and in mu, which equal [H09, eq. 20, 27, 29, 30] at the optimum.
+
+Symbols: Z (m, d) vectors, M kernels, Kz_k = K_k(Z, Z) with its ridge, B (M, n_outputs, m) the beta_k, a (n, n_outputs).
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from sparsegen.arrays import Array
+from sparsegen.errors import OptionError
+from sparsegen.kernels import KERNELS, BoundKernel
+from sparsegen.kernels.bases import BASES
+from sparsegen.kernels.expression import base_of, evaluate
+from sparsegen.methods.slmc import ARRAYS_PER_BLOCK, BLOCK_BYTES, RIDGE
+from sparsegen.solvers.newton import Loss, Solution, solve
+
+STEP = 4.0  # ratio of neighbouring gammas [H09, V]
+
+
+def base_kernels(kernel: BoundKernel, n_kernels: int, gammas: ArrayLike | None) -> tuple[BoundKernel, ...]:
+    """Return kernels with the given gammas, or around that of ``kernel`` by powers of four, smallest gamma first."""
+    if gammas is None:
+        centre = dict(kernel.params)["gamma"]
+        values = centre * STEP ** (np.arange(n_kernels) - n_kernels // 2)
+    else:
+        try:
+            values = np.unique(np.asarray(gammas, dtype=np.float64))
+        except ValueError:
+            raise OptionError(f"gammas must be numbers, but is {gammas!s:.40}") from None
+        if values.size == 0:
+            raise OptionError("gammas is empty; give one number or more, or leave it out")
+    return tuple(KERNELS[kernel.name].bind(gamma=float(value)) for value in values)
+
+
+class StackBlock:
+    """``K_k(X, Z)`` of all kernels, which share their distances, and the contracted gradient of their sum."""
+
+    def __init__(self, kernels: tuple[BoundKernel, ...], X: Array, Z: Array) -> None:
+        self._kernels, self._X, self._Z = kernels, X, Z
+        self._base = BASES[base_of(kernels[0].expression).name]
+        self._distance = self._base.block(X, Z)
+        self._memos: list[dict[Any, Array | float]] = [{} for _ in kernels]
+        self.values = np.array(
+            [evaluate(k.expression, self._distance, memo) for k, memo in zip(kernels, self._memos, strict=True)]
+        )
+
+    def gradient(self, weights: Array) -> Array:
+        """Return ``sum_k sum_i weights[k, i, u] dK_k(x_i, z_u)/dz_u``, one row per row of Z."""
+        slopes = [evaluate(k.slope, self._distance, memo) for k, memo in zip(self._kernels, self._memos, strict=True)]
+        return self._base.pull_back(sum(w * s for w, s in zip(weights, slopes, strict=True)), self._X, self._Z)
+
+
+@dataclass(frozen=True)
+class Optimum:
+    """The machine for given vectors and weights."""
+
+    B: Array
+    """(M, n_outputs, m): the beta_k, also of kernels without weight"""
+    coef: Array
+    """(n_outputs, M, m): mu_k beta_k"""
+    solution: Solution
+
+
+class MixtureObjective:
+    """W(Z, mu) and its gradients, as a sum over blocks of rows; remembers the last inner optimum to start from."""
+
+    features: type[Features]
+    """What the method trains on."""
+
+    def __init__(
+        self, X: Array, Y: Array, kernels: tuple[BoundKernel, ...], loss: Loss, block_rows: int | None = None
+    ) -> None:
+        self.X, self.Y, self.kernels, self.loss = X, Y, kernels, loss
+        self.block_rows = block_rows
+        self._last: tuple[Array, Solution] | None = None
+        self._kept: tuple[Array, StackBlock, list[StackBlock]] | None = None
+
+    def only(self, active: NDArray[np.intp]) -> MixtureObjective:
+        """Return W on some of the kernels, with the inner optimum remembered: the others cost time even unweighted."""
+        kernels = tuple(self.kernels[k] for k in active)
+        part = type(self)(self.X, self.Y, kernels, self.loss, self.block_rows)
+        if self._last is not None:
+            B, solution = self._last
+            part._last = (B[active], solution)
+        return part
+
+    def in_vectors(self, Z: Array, mu: Array) -> tuple[float, Array]:
+        """Return W and its gradient in Z."""
+        optimum = self.optimum(Z, mu)
+        B, a = optimum.B, optimum.solution.alpha * self.Y
+        scaled = mu[:, None, None] * B
+        gradient = self._block_z(Z).gradient(B.transpose(0, 2, 1) @ scaled)  # half of it for each argument
+        for rows, block in self.blocks(Z):
+            gradient += block.gradient(-(a[rows] @ scaled))
+        return optimum.solution.objective, gradient
+
+    def in_weights(self, Z: Array, mu: Array) -> tuple[float, Array]:
+        """Return W and its gradient in mu."""
+        optimum = self.optimum(Z, mu)
+        pulled = self.pull(Z, optimum.solution.alpha * self.Y)
+        quadratic = np.einsum("kom,kmn,kon->k", optimum.B, self.ridged(Z), optimum.B)
+        return optimum.solution.objective, 0.5 * quadratic - np.einsum("kom,kom->k", optimum.B, pulled)
+
+    def optimum(self, Z: Array, mu: Array) -> Optimum:
+        """Return the exact inner solution."""
+        features = self.features(self, Z, mu)
+        start = None
+        if self._last is not None:
+            B, last = self._last
+            start = replace(last, V=features.weights_of(B))
+        solution = solve(features, self.Y, features.n_features, self.loss, start)
+        coef, B = features.betas(solution)
+        self._last = (B, solution)
+        return Optimum(B, coef, solution)
+
+    def pull(self, Z: Array, a: Array) -> Array:
+        """Return ``sum_i a_i psi_k(x_i)`` (M, n_outputs, m)."""
+        return sum((a[rows].T @ block.values for rows, block in self.blocks(Z)), start=np.zeros(()))
+
+    def ridged(self, Z: Array) -> Array:
+        """Return Kz (M, m, m); the kernels are 1 on the diagonal, so the ridge does not depend on Z."""
+        return np.asarray(self._block_z(Z).values + RIDGE * np.eye(len(Z)))
+
+    def _block_z(self, Z: Array) -> StackBlock:
+        return self._keep(Z)[1]
+
+    def blocks(self, Z: Array) -> Iterator[tuple[slice, StackBlock]]:
+        """Yield ``(rows, K_k(X[rows], Z))``; a single block is kept until Z moves."""
+        n, (_, _, kept) = len(self.X), self._keep(Z)
+        step = self.block_rows or max(1, BLOCK_BYTES // (8 * ARRAYS_PER_BLOCK * len(self.kernels) * len(Z)))
+        if kept:
+            yield slice(0, n), kept[0]
+            return
+        for first in range(0, n, step):
+            rows = slice(first, min(n, first + step))
+            block = StackBlock(self.kernels, self.X[rows], Z)
+            if n <= step:
+                kept.append(block)
+            yield rows, block
+
+    def _keep(self, Z: Array) -> tuple[Array, StackBlock, list[StackBlock]]:
+        if self._kept is None or not np.array_equal(self._kept[0], Z):
+            self._kept = (Z.copy(), StackBlock(self.kernels, Z, Z), [])
+        return self._kept
+
+
+class Features(ABC):
+    """Features of all rows, block by block, for the Newton solver; iterated several times."""
+
+    n_features: int
+
+    def __init__(self, objective: MixtureObjective, Z: Array, mu: Array) -> None:
+        self.objective, self.Z, self.mu = objective, Z, mu
+        self._kept: Array | None = None
+
+    def __iter__(self) -> Iterator[tuple[slice, Array]]:
+        n = len(self.objective.X)
+        if self._kept is not None:
+            yield slice(0, n), self._kept
+            return
+        for rows, block in self.objective.blocks(self.Z):
+            Phi = np.ascontiguousarray(self._whiten(block.values))
+            if len(Phi) == n:
+                self._kept = Phi
+            yield rows, Phi
+
+    @abstractmethod
+    def _whiten(self, values: Array) -> Array:
+        """Return the features (n, n_features) from ``values`` (M, n, m)."""
+
+    @abstractmethod
+    def weights_of(self, B: Array) -> Array:
+        """Return the solver's weights V (n_outputs, n_features) of the beta_k."""
+
+    @abstractmethod
+    def betas(self, solution: Solution) -> tuple[Array, Array]:
+        """Return ``coef`` (n_outputs, M, m) and ``B`` (M, n_outputs, m) of the solver's solution."""

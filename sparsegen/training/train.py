@@ -1,0 +1,166 @@
+"""From a data set to a model: scale, choose parameters, train, test, and write the card."""
+
+from __future__ import annotations
+
+import inspect
+import re
+import time
+import warnings
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from sparsegen import data
+from sparsegen.data import Dataset
+from sparsegen.errors import DataError, ModelError, OptionError, SparsegenError, nearest
+from sparsegen.methods import METHODS
+from sparsegen.methods.shared.estimator import SparseClassifier
+from sparsegen.model import SparseModel
+from sparsegen.training.choose import SearchResult, search
+from sparsegen.training.from_sklearn import from_sklearn
+
+SCALERS = ("standard", "minmax", "none")
+
+
+@dataclass(frozen=True)
+class TrainingReport:
+    """A trained model and how training went."""
+
+    model: SparseModel
+    accuracy: float
+    train_rows: int
+    test_rows: int
+    seconds: float
+    search: SearchResult | None
+    warnings: tuple[str, ...]
+
+
+def train(
+    train_set: Dataset,
+    test_set: Dataset,
+    *,
+    method: str = "slmc",
+    scale: str = "standard",
+    seed: int = 0,
+    parameters: dict[str, Any] | None = None,
+) -> TrainingReport:
+    """Return a model trained on one set and tested on the other.
+
+    ``parameters`` are the method's own; ``"auto"`` for ``gamma`` or ``C`` chooses by cross-validation.
+    """
+    if not 0 <= seed < 2**32:
+        raise OptionError(f"the seed must lie between 0 and {2**32 - 1}, but it is {seed}")
+    estimator = make_estimator(method, {**(parameters or {}), "random_state": seed})
+    scaler = _scaler(scale)
+    _check_sets(train_set, test_set, getattr(estimator, "n_vectors", None))
+    started = time.perf_counter()
+    model, found, complaints = _fit(estimator, scaler, train_set, seed)
+    seconds = time.perf_counter() - started
+    accuracy = float(np.mean(model.predict(test_set.X) == test_set.y))
+    card = {
+        **model.card,
+        "accuracy": accuracy,
+        "test_rows": len(test_set.X),
+        "data": {"source": train_set.source, "sha256": train_set.sha256, "rows": len(train_set.X)},
+        "scale": scale,
+        "feature_names": list(train_set.feature_names),
+        "ranges": {"low": train_set.X.min(axis=0).tolist(), "high": train_set.X.max(axis=0).tolist()},
+    }
+    if found is not None:
+        card["search"] = found.as_json()
+    if constant := data.constant_features(train_set):
+        complaints.append(f"constant features carry no information: {_some(constant)}; drop them for a smaller model")
+    return TrainingReport(
+        replace(model, card=card), accuracy, len(train_set.X), len(test_set.X), seconds, found, tuple(complaints)
+    )
+
+
+def make_estimator(method: str, parameters: dict[str, Any]) -> SparseClassifier:
+    """Return a method's estimator, or say which parameter it does not have."""
+    family = METHODS[method]
+    known = [name for name in inspect.signature(family).parameters if name != "self"]
+    for name in parameters:
+        if name not in known:
+            raise OptionError(
+                f"method {method!r} has no parameter {name!r}{nearest(name, known)}; it has: {', '.join(known)}"
+            )
+    return family(**parameters)
+
+
+def _fit(
+    estimator: SparseClassifier, scaler: Any, train_set: Dataset, seed: int
+) -> tuple[SparseModel, SearchResult | None, list[str]]:
+    """Return the model, the search for its parameters, and what training warned of."""
+    from sklearn.exceptions import ConvergenceWarning
+    from sklearn.pipeline import make_pipeline
+    from sklearn.utils._param_validation import InvalidParameterError
+
+    try:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            rows = train_set.X if scaler is None else scaler.fit_transform(train_set.X)
+            found = search(estimator, rows, train_set.y, seed)
+            estimator.fit(rows, train_set.y)
+            model = from_sklearn(estimator if scaler is None else make_pipeline(scaler, estimator))
+    except InvalidParameterError as error:
+        raise OptionError(parameter_sentence(str(error))) from None
+    except (ArithmeticError, ValueError) as error:  # NumPy's and SciPy's words for numbers that grew out of range
+        if isinstance(error, SparsegenError) and not isinstance(error, ModelError):
+            raise
+        raise OptionError(
+            f"training broke down ({str(error).rstrip('.')}); bring gamma and C closer to 1, or scale the features"
+        ) from error
+    # Overflow on the way (RuntimeWarning) is no news to the user where the model came out finite.
+    told = [str(warning.message) for warning in caught if issubclass(warning.category, ConvergenceWarning)]
+    return model, found, list(dict.fromkeys(told))
+
+
+def parameter_sentence(text: str) -> str:
+    """Return scikit-learn's complaint about a parameter as one sentence without its types and sets."""
+    match = re.fullmatch(r"The '(\w+)' parameter of \w+ must be (.+)\. Got (.+) instead\.", text, re.DOTALL)
+    if match is None:
+        return " ".join(text.split())
+    name, allowed, value = match.groups()
+    allowed = re.sub(r"an? (?:str|\w+) among \{(.*?)\}", lambda m: " or ".join(sorted(m[1].split(", "))), allowed)
+    allowed = re.sub(r"(an int|a float) in the range ([\[(])(\S+), (\S+)([\])])", _range_words, allowed)
+    allowed = re.sub(r"an instance of 'str'", "a name", allowed).replace(" or None", "")
+    return f"{name} is {' '.join(value.split())[:60]}, but must be {allowed}"
+
+
+def _range_words(match: re.Match[str]) -> str:
+    kind, opening, low, high, closing = match.groups()
+    limits = [f"{'>=' if opening == '[' else '>'} {float(low):g}"] if low != "-inf" else []
+    limits += [f"{'<=' if closing == ']' else '<'} {float(high):g}"] if high != "inf" else []
+    return f"a {'whole' if kind == 'an int' else 'finite'} number {' and '.join(limits)}".rstrip()
+
+
+def _check_sets(train_set: Dataset, test_set: Dataset, n_vectors: object) -> None:
+    if test_set.X.shape[1] != train_set.X.shape[1]:
+        raise DataError(
+            f"{test_set.source} has {test_set.X.shape[1]} features, {train_set.source} has {train_set.X.shape[1]}"
+        )
+    seen = set(train_set.y.tolist())
+    unseen = [repr(label) for label in dict.fromkeys(test_set.y.tolist()) if label not in seen]
+    if unseen:
+        raise DataError(
+            f"the test rows of {test_set.source} have labels that no training row has: {_some(unseen)}; "
+            "add such rows to the training data or remove them from the test"
+        )
+    data.require_classes(train_set)
+    if isinstance(n_vectors, int):
+        data.require_rows(train_set, n_vectors)
+
+
+def _scaler(scale: str) -> Any:
+    from sklearn.preprocessing import MinMaxScaler, StandardScaler
+
+    if scale not in SCALERS:
+        raise OptionError(f"scale {scale!r} is unknown{nearest(scale, SCALERS)}; choose one of: {', '.join(SCALERS)}")
+    return {"standard": StandardScaler(), "minmax": MinMaxScaler(), "none": None}[scale]
+
+
+def _some(names: Iterable[str], most: int = 5) -> str:
+    listed = list(names)
+    return ", ".join(listed[:most]) + (f" and {len(listed) - most} more" if len(listed) > most else "")

@@ -1,0 +1,286 @@
+"""Firmware around a model: it runs in every board's emulator, and every way in which flashing fails is a sentence."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from sparsegen import cli
+from sparsegen.devices import DEVICES
+from sparsegen.errors import FitError, OptionError, ToolError
+from sparsegen.firmware import flash
+from sparsegen.firmware.boards import BOARDS
+from sparsegen.kernels import KERNELS
+from sparsegen.lowering.formats import FLOAT32, Format
+from sparsegen.model import SparseModel, Transform
+
+Main = Callable[..., tuple[int, str, str]]
+LABELS = ("rest", "walk", 'one, "two" \\ %s')
+
+
+def model_of(n_vectors: int = 5, n_features: int = 4) -> SparseModel:
+    rng = np.random.default_rng(5)
+    return SparseModel(
+        vectors=rng.normal(size=(n_vectors, n_features)),
+        coef=rng.normal(size=(len(LABELS), 1, n_vectors)),
+        intercept=np.zeros(len(LABELS)),
+        kernels=(KERNELS["rbf"].bind(gamma=0.2),),
+        transform=Transform.identity(n_features),
+        classes=LABELS,
+    )
+
+
+@pytest.fixture
+def main(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], tmp_path: Path) -> Main:
+    """Return a function that runs ``sparsegen flash`` on a small model."""
+    model_of().save(tmp_path / "m.safetensors")
+
+    def run(*arguments: object) -> tuple[int, str, str]:
+        command = ["sparsegen", "flash", tmp_path / "m.safetensors", *arguments]
+        monkeypatch.setattr(sys, "argv", [str(argument) for argument in command])
+        try:
+            cli.main()
+        except SystemExit as ended:
+            printed = capfd.readouterr()
+            return int(ended.code or 0), printed.out, printed.err
+        printed = capfd.readouterr()
+        return 0, printed.out, printed.err
+
+    return run
+
+
+def tools_of(board: str, *, emulate: bool = True) -> None:
+    reason = BOARDS[board].missing(emulate=emulate)
+    if reason is not None:
+        pytest.skip(reason)
+
+
+# ---- Emulated --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("board", list(BOARDS))
+@pytest.mark.parametrize(
+    "numbers", [FLOAT32, Format(dtype="q7"), Format(dtype="q15", input="raw-int16")], ids=["f32", "q7", "q15-raw"]
+)
+def test_firmware_runs_and_agrees_with_python(board: str, numbers: Format, tmp_path: Path) -> None:
+    tools_of(board)
+    model = model_of()
+    rows = np.rint(2.0 * np.random.default_rng(1).normal(size=(40, 4)))
+    files = flash.make_firmware(model, BOARDS[board], replace(numbers, rows=rows), rows)
+    built = flash.build(files, BOARDS[board], tmp_path)
+    assert 500 < built.flash < BOARDS[board].flash_bytes
+    assert 0 < built.ram < BOARDS[board].ram_bytes
+    lines = flash.emulate(built)
+    assert flash.succeeded(lines), lines
+    assert f"sparsegen: model on {board}" in lines
+    said = [line.partition(": ")[2] for line in lines if line.startswith("example ")]
+    assert len(said) == flash.MOST_EXAMPLES
+    chosen = rows[np.linspace(0, 39, flash.MOST_EXAMPLES).astype(int)]
+    assert said == [LABELS[i] for i in model.predict_index(chosen)]
+    assert len(set(said)) > 1
+
+
+def test_the_command_shows_what_the_firmware_says(main: Main, tmp_path: Path) -> None:
+    tools_of("uno")
+    code, out, err = main("--board", "uno", "--emulate", "--dtype", "q7", "-o", tmp_path / "kept")
+    assert (code, err) == (0, "")
+    assert "self-test ok\n" in out
+    assert "2 of 2 labels as in Python" in out
+    assert "bytes of flash" in out
+    assert (tmp_path / "kept" / "build" / "firmware.hex").is_file()
+    code, out, _ = main("--board", "uno", "--emulate", "--dtype", "auto", "--json")
+    document = json.loads(out)
+    assert code == 0
+    assert document["board"] == "uno"
+    assert document["serial"][0] == "sparsegen: model on uno"
+
+
+def test_the_same_model_gives_the_same_files() -> None:
+    first, second = (flash.make_firmware(model_of(), BOARDS["uno"], Format(dtype="q7")) for _ in range(2))
+    assert first == second
+    assert {"main.c", "model.c", "model.h", "Makefile", "support/avr/board.mk"} <= set(first)
+    assert not [name for name in first if "cortex" in name]
+
+
+def test_firmware_that_disagrees_is_told_and_is_no_success(main: Main, monkeypatch: pytest.MonkeyPatch) -> None:
+    tools_of("sifive_e")
+    monkeypatch.setattr(flash, "_expected", lambda model, export, examples: [2 for _ in examples])
+    code, out, _ = main("--board", "sifive_e", "--emulate")
+    assert code == 1
+    assert f"(Python: {LABELS[2]})" in out
+
+
+def test_firmware_that_does_not_end_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    if shutil.which("make") is None:
+        pytest.skip("make not found")
+    monkeypatch.setattr(flash, "MOST_SECONDS", 1)
+    (tmp_path / "Makefile").write_text("emulate:\n\tsleep 3; touch survived\n")
+    built = flash.Built(BOARDS["uno"], tmp_path, 0, 0)
+    with pytest.raises(ToolError, match="board uno: make emulate did not end within 1 s"):
+        flash.emulate(built)
+    time.sleep(2.5)
+    assert not (tmp_path / "survived").exists()
+
+
+def test_an_emulator_that_stops_early_is_told(tmp_path: Path) -> None:
+    if shutil.which("make") is None:
+        pytest.skip("make not found")
+    (tmp_path / "Makefile").write_text("emulate:\n\techo self-test ok\n")
+    with pytest.raises(ToolError, match="did not reach its end in simavr, which says: self-test ok"):
+        flash.emulate(flash.Built(BOARDS["uno"], tmp_path, 0, 0))
+
+
+# ---- Every way in which it fails -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (("--board", "unu", "--emulate"), "there is no board 'unu' (did you mean 'uno'?)"),
+        (("--board", "uno"), "board uno is flashed over a serial port; name it, such as --port /dev/ttyACM0"),
+        (("--board", "uno", "--port", "/dev/nothing"), "there is no port /dev/nothing"),
+        (("--board", "uno", "--port", "x; rm y"), "'x; rm y' is not the name of a serial port"),
+        (("--board", "uno", "--port", "/dev/null", "--emulate"), "--emulate needs no board and --port names one"),
+        (("--board", "mps2-an385"), "board mps2-an385 has no tool that flashes it; run the firmware with --emulate"),
+        (("--board", "microbit", "--port", "/dev/null"), "board microbit is flashed over its own USB debugger"),
+    ],
+)
+def test_a_way_that_does_not_exist_is_a_sentence(main: Main, arguments: tuple[str, ...], sentence: str) -> None:
+    code, out, err = main(*arguments)
+    assert (code, out) == (2, "")
+    assert err.startswith(f"error: {sentence}")
+    assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize("board", list(BOARDS))
+def test_a_missing_tool_is_a_sentence(main: Main, board: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    entry = BOARDS[board]
+    code, _, err = main("--board", board, "--emulate")
+    assert code == 2
+    assert err.startswith(
+        f"error: board {board} cannot be emulated here: make and {entry.compiler} and {entry.emulator} not found; "
+        "install them (Debian: apt-get install make "
+    )
+    if entry.flashers:
+        code, _, err = main("--board", board, *(("--port", "/dev/null") if entry.serial_flash else ()))
+        assert code == 2
+        assert f"board {board} cannot be flashed here: " in err
+        assert " or ".join(entry.flashers) in err
+
+
+@pytest.fixture
+def avrdude(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], Path]:
+    """Return a function that puts an avrdude on the path which runs the given shell lines."""
+    for tool in ("make", "avr-gcc"):
+        if shutil.which(tool) is None:
+            pytest.skip(f"{tool} not found")
+    folder = tmp_path / "bin"
+    folder.mkdir()
+
+    def put(lines: str) -> Path:
+        script = folder / "avrdude"
+        script.write_text(f"#!/bin/sh\n{lines}\n")
+        script.chmod(0o755)
+        return folder
+
+    monkeypatch.setenv("PATH", f"{folder}{os.pathsep}{os.environ['PATH']}")
+    return put
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        (
+            "avrdude: stk500_getsync() attempt 10 of 10: not in sync: resp=0x00",
+            "it does not answer on port {port}: check the cable, the port, and that it is this board; the tool says: ",
+        ),
+        ("avrdude: ser_open(): can't open device: Device or resource busy", "port {port} cannot be opened: is another"),
+        ("avrdude: ser_open(): can't open device: Permission denied", "you may not open port {port}: add yourself to"),
+        ("avrdude: verification error, first mismatch at byte 0x0000", "verification error, first mismatch"),
+    ],
+)
+def test_a_board_that_does_not_take_the_firmware_is_a_sentence(
+    main: Main, avrdude: Callable[[str], Path], tmp_path: Path, said: str, told: str
+) -> None:
+    avrdude(f'echo "{said}" >&2; exit 1')
+    port = tmp_path / "ttyFAKE"
+    port.touch()
+    code, out, err = main("--board", "uno", "--port", port)
+    assert (code, out) == (2, "")
+    assert err.startswith("error: board uno was not flashed")
+    assert told.format(port=port) in err
+    assert said in err
+    assert err.count("\n") == 1
+
+
+def test_flashing_hands_the_image_and_the_port_to_the_tool(
+    main: Main, avrdude: Callable[[str], Path], tmp_path: Path
+) -> None:
+    heard = tmp_path / "heard"
+    avrdude(f'echo "$@" > {heard}; cp build/firmware.hex {tmp_path}')
+    port = tmp_path / "ttyFAKE"
+    port.touch()
+    code, out, err = main("--board", "uno", "--port", port)
+    assert (code, err) == (0, "")
+    assert f"flashed; its serial line ({port}, 115200 baud)" in out
+    assert heard.read_text() == f"-p m328p -c arduino -P {port} -b 115200 -D -U flash:w:build/firmware.hex:i\n"
+    assert (tmp_path / "firmware.hex").read_text().startswith(":10")
+
+
+@pytest.mark.parametrize(
+    ("n_vectors", "n_features", "board", "sentence"),
+    [
+        (250, 24, "uno", r"it needs [\d,]+ bytes of flash more than the 32,256 there are"),
+        (800, 24, "uno", "it has a table of more than 32,767 bytes"),
+        (2, 300, "uno", "its data and its stack need more than the 2,048 bytes of RAM there are"),
+        (2, 2000, "microbit", "its data and its stack need more than the 16,384 bytes of RAM there are"),
+        (2, 2000, "sifive_e", "its data and its stack need more than the 16,384 bytes of RAM there are"),
+        (1500, 64, "microbit", r"it needs [\d,]+ bytes of flash more than the 262,144 there are"),
+    ],
+)
+def test_an_image_that_is_too_large_is_a_sentence(
+    n_vectors: int, n_features: int, board: str, sentence: str, tmp_path: Path
+) -> None:
+    tools_of(board)
+    files = flash.make_firmware(model_of(n_vectors, n_features), BOARDS[board])
+    with pytest.raises(FitError, match=rf"the firmware is too large for board {board}: {sentence}; use fewer vectors"):
+        flash.build(files, BOARDS[board], tmp_path)
+
+
+def test_what_does_not_compile_is_told(tmp_path: Path) -> None:
+    tools_of("uno")
+    files = {**flash.make_firmware(model_of(), BOARDS["uno"]), "main.c": b"int main(void) { return nothing; }\n"}
+    with pytest.raises(ToolError, match=r"the firmware does not build; .*'nothing' undeclared"):
+        flash.build(files, BOARDS["uno"], tmp_path)
+
+
+# ---- The registry ----------------------------------------------------------------------------------------------------
+
+
+def test_every_board_names_a_device_and_has_its_files() -> None:
+    assert list(BOARDS) == ["microbit", "mps2-an385", "mps2-an386", "sifive_e", "uno"]
+    for name, board in BOARDS.items():
+        assert board.name == name
+        assert board.device in DEVICES
+        assert (flash.support_folder() / board.family / "board.mk").is_file()
+    with pytest.raises(OptionError, match="there is no board"):
+        BOARDS["toaster"]
+
+
+def test_boards_are_listed(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(sys, "argv", ["sparsegen", "list", "boards", "--json"])
+    with pytest.raises(SystemExit):
+        cli.main()
+    boards = json.loads(capsys.readouterr().out)
+    assert [board["name"] for board in boards] == list(BOARDS)
+    assert boards[-1]["device"] == "atmega328p"

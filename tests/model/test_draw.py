@@ -1,0 +1,74 @@
+"""Expansion vectors as pictures."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from golden_models import model, rbf
+
+from sparsegen.errors import OptionError, ToolError
+from sparsegen.model.draw import as_text, parse_size, vector_images, write_png
+
+MODEL = model([rbf()], 5, 12, (0, 1), offset=np.full(12, 8.0), scale=np.full(12, 0.25))
+
+
+@pytest.mark.parametrize(
+    ("text", "size"), [("16x16", (16, 16)), ("3x4", (3, 4)), ("1x1", (1, 1)), ("0008x9999", (8, 9999))]
+)
+def test_sizes(text, size):
+    assert parse_size(text) == size
+
+
+@pytest.mark.parametrize(
+    "text", ["", "16", "x", "16x", "0x4", "4x0", "-1x4", "16X16", "16x16x3", "1e2x4", "10000x1", " 4x4"]
+)
+def test_bad_sizes_are_one_sentence(text):
+    with pytest.raises(OptionError, match="must be HEIGHTxWIDTH, such as 16x16"):
+        parse_size(text)
+
+
+def test_images_are_stretched_raw_vectors():
+    images = vector_images(MODEL, (3, 4))
+    assert images.shape == (5, 3, 4)
+    assert np.allclose(images.min(axis=(1, 2)), 0)
+    assert np.allclose(images.max(axis=(1, 2)), 1)
+    assert np.argmax(images[0]) == np.argmax(MODEL.vectors[0])
+
+
+def test_a_flat_vector_is_blank():
+    flat = model([rbf()], 1, 4, (0, 1), scale=np.full(4, 1e9))
+    assert np.isfinite(vector_images(flat, (2, 2))).all()
+
+
+def test_projected_vectors_are_drawn_as_raw_images():
+    assert vector_images(model([rbf()], 3, 12, (0, 1), projected=4), (3, 4)).shape == (3, 3, 4)
+
+
+def test_a_wrong_number_of_pixels_is_one_sentence():
+    with pytest.raises(OptionError, match="an image of 4x4 has 16 pixels, but the model has 12 features; choose"):
+        vector_images(MODEL, (4, 4))
+
+
+def test_text():
+    images = np.array([[[0.0, 1.0], [0.5, 0.3]], [[1.0, 1.0], [0.0, 0.0]]])
+    assert as_text(images, 80) == "  ██  ████\n▒▒░░      \n"
+    assert as_text(images, 5).count("\n") == 5
+    assert as_text(images, 0) == as_text(images, 4), "an image wider than the terminal is still drawn"
+    assert all(len(line) <= 10 for line in as_text(images, 10).splitlines())
+
+
+def test_png(tmp_path):
+    pytest.importorskip("matplotlib")
+    for n in (1, 12):
+        path = tmp_path / f"{n}.png"
+        write_png(np.linspace(0, 1, n * 12).reshape(n, 3, 4), path)
+        assert path.read_bytes().startswith(b"\x89PNG")
+
+
+def test_png_without_matplotlib_says_what_to_install(tmp_path, monkeypatch):
+    import sys
+
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    with pytest.raises(ToolError, match=r"pip install 'sparsegen\[plot\]'"):
+        write_png(np.zeros((1, 2, 2)), tmp_path / "a.png")
+    assert not (tmp_path / "a.png").exists()

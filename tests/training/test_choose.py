@@ -1,0 +1,155 @@
+"""The search for gamma and C: bounded, reproducible, and only over what is "auto"."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from sparsegen import SLMC, SVM, progress
+from sparsegen.errors import DataError
+from sparsegen.training import choose as search
+from sparsegen.training.choose import C_VALUES, GAMMA_FACTORS, SearchResult
+
+
+class Counter:
+    """A reporter that remembers the tasks it was told of."""
+
+    def __init__(self) -> None:
+        self.tasks: list[tuple[str, int, list[str]]] = []
+
+    def start(self, title: str, total: int) -> tuple[progress.Advance, Callable[[], None]]:
+        remarks: list[str] = []
+        self.tasks.append((title, total, remarks))
+        return remarks.append, lambda: None
+
+
+def slmc(**parameters: object) -> SLMC:
+    return SLMC(**{"n_vectors": 3, "max_iter": 2, "random_state": 0, **parameters})
+
+
+@pytest.mark.parametrize(
+    ("parameters", "searched", "tried"),
+    [
+        ({"gamma": "auto", "C": "auto"}, {"gamma", "C"}, 16),
+        ({"gamma": "auto"}, {"gamma"}, 4),
+        ({"C": "auto"}, {"C"}, 4),
+        ({"C": "auto", "gamma": 0.5}, {"C"}, 4),
+        ({"C": "auto", "gamma": "auto", "kernel": "linear"}, {"C"}, 4),
+    ],
+)
+def test_only_what_is_auto_is_searched(two_classes, parameters, searched, tried) -> None:
+    estimator = slmc(**parameters)
+    counter = Counter()
+    with progress.reporting(counter):
+        found = search.search(estimator, *two_classes, seed=0)
+    assert found is not None
+    assert set(found.chosen) == searched
+    assert len(found.candidates) == tried
+    ((title, total, remarks),) = counter.tasks  # the fits themselves are steps of it, not bars of their own
+    assert title == f"choosing {' and '.join(name for name in ('gamma', 'C') if name in searched)}"
+    assert len(remarks) == total == 3 * tried
+    assert all(getattr(estimator, name) == value for name, value in found.chosen.items())
+    for name in {"gamma", "C"} - searched:
+        assert getattr(estimator, name) == {"gamma": "scale", "C": 1.0, **parameters}[name] or name == "gamma"
+    estimator.fit(*two_classes)
+
+
+@pytest.mark.parametrize("parameters", [{}, {"gamma": 0.1, "C": 2.0}, {"gamma": "auto", "kernel": "linear"}])
+def test_nothing_to_search(two_classes, parameters) -> None:
+    estimator = slmc(**parameters)
+    assert search.search(estimator, *two_classes, seed=0) is None
+    estimator.fit(*two_classes)
+
+
+def test_a_method_without_c_is_searched_for_gamma_alone(two_classes) -> None:
+    class NoC(SVM):
+        def __init__(self, *, kernel="rbf", gamma="scale", coef0=1.0, degree=3, tol=1e-3, random_state=None) -> None:
+            super().__init__(kernel=kernel, gamma=gamma, coef0=coef0, degree=degree, tol=tol, random_state=random_state)
+            del self.C
+
+        def fit(self, X, y):
+            return SVM.fit(self, X, y)
+
+        def _train(self, X, Y, kernel, rng):
+            self.C = 1.0
+            try:
+                return super()._train(X, Y, kernel, rng)
+            finally:
+                del self.C
+
+    found = search.search(NoC(gamma="auto"), *two_classes, seed=0)
+    assert found is not None
+    assert set(found.chosen) == {"gamma"}
+
+
+def test_the_same_seed_gives_the_same_result(four_classes) -> None:
+    first, second = (search.search(slmc(gamma="auto"), *four_classes, seed=4) for _ in range(2))
+    assert first == second
+
+
+def test_gammas_lie_around_scale_and_print_as_they_are(two_classes) -> None:
+    X, y = two_classes
+    found = search.search(slmc(gamma="auto"), X, y, seed=0)
+    assert found is not None
+    scale = 1.0 / (X.shape[1] * X.var())
+    gammas = [parameters["gamma"] for parameters, _ in found.candidates]
+    np.testing.assert_allclose(gammas, scale * np.array(GAMMA_FACTORS), rtol=1e-3)
+    assert all(float(f"{gamma:g}") == gamma for gamma in gammas)
+
+
+def test_the_best_wins_and_of_equals_the_smoothest(two_classes, monkeypatch) -> None:
+    monkeypatch.setattr(search, "_count_correct", lambda trial, *rows: 20 if trial.C < 10 else 36)
+    found = search.search(slmc(gamma="auto", C="auto"), *two_classes, seed=0)
+    assert found is not None
+    smallest = min(parameters["gamma"] for parameters, _ in found.candidates)
+    assert found.chosen == {"gamma": smallest, "C": 10.0}
+
+
+def test_large_data_and_long_descents_are_cut(monkeypatch) -> None:
+    rng = np.random.default_rng(0)
+    y = np.arange(5000) % 2
+    X = rng.normal(size=(5000, 2)) + y[:, None]
+    seen = []
+
+    def note(trial, X, y, train, test):
+        seen.append((len(X), trial.max_iter, trial.n_vectors))
+        return len(test) // 2
+
+    monkeypatch.setattr(search, "_count_correct", note)
+    found = search.search(slmc(C="auto", max_iter=1000, n_vectors=1900), X, y, seed=0)
+    assert found is not None
+    assert found.rows == search.MAX_ROWS
+    assert len(seen) == 3 * len(C_VALUES)
+    assert {(rows, iterations) for rows, iterations, _ in seen} == {(search.MAX_ROWS, search.MAX_ITER)}
+    assert all(n_vectors <= 1334 for *_, n_vectors in seen)  # a fold's training rows
+
+
+def test_as_many_vectors_as_rows_still_cross_validate(two_classes) -> None:
+    assert search.search(slmc(C="auto", n_vectors=120), *two_classes, seed=0) is not None
+
+
+def test_two_rows_of_a_class_make_two_folds(two_classes) -> None:
+    X, y = two_classes
+    rows = np.r_[np.flatnonzero(y == 0), np.flatnonzero(y == 1)[:2]]
+    found = search.search(slmc(C="auto"), X[rows], y[rows], seed=0)
+    assert found is not None
+    assert found.folds == 2
+
+
+def test_a_class_with_one_row_is_refused(two_classes) -> None:
+    X, y = two_classes
+    rows = np.r_[np.flatnonzero(y == 0), np.flatnonzero(y == 1)[:1]]
+    with pytest.raises(DataError, match="two training rows of every class, but class 1 has one"):
+        search.search(slmc(gamma="auto"), X[rows], y[rows], seed=0)
+
+
+def test_as_json() -> None:
+    result = SearchResult({"C": 1.0}, (({"C": 0.1}, 0.5), ({"C": 1.0}, 0.75)), rows=40, folds=3)
+    assert result.as_json() == {
+        "chosen": {"C": 1.0},
+        "candidates": [{"C": 0.1, "accuracy": 0.5}, {"C": 1.0, "accuracy": 0.75}],
+        "rows": 40,
+        "folds": 3,
+    }

@@ -1,0 +1,172 @@
+"""Training from data sets: the same bytes every time, a card that tells all, and sentences for what cannot be."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.exceptions import ConvergenceWarning
+
+from sparsegen import data
+from sparsegen.data import Dataset
+from sparsegen.errors import DataError, OptionError
+from sparsegen.methods.slmc import SLMC
+from sparsegen.training import train as training
+from sparsegen.version import __version__
+
+SMALL = {"n_vectors": 5, "max_iter": 5}
+
+
+@pytest.fixture
+def sets(four_classes) -> tuple[Dataset, Dataset]:
+    X, y = four_classes
+    names = np.array(["north", "east", "south", "west"])[y]
+    return data.split(data.from_arrays(X, names, ["a", "b", "c"], "winds.csv"), 0.25, seed=1)
+
+
+@pytest.mark.parametrize("parameters", [SMALL, {**SMALL, "gamma": "auto"}, {**SMALL, "projection": 2}])
+def test_same_data_and_seed_give_the_same_bytes(sets, parameters) -> None:
+    first, second = (training.train(*sets, seed=3, parameters=dict(parameters)).model for _ in range(2))
+    assert first.to_bytes() == second.to_bytes()
+    other = training.train(*sets, seed=4, parameters=dict(parameters)).model
+    assert other.to_bytes() != first.to_bytes()
+
+
+def test_the_card_tells_how_the_model_came_about(sets) -> None:
+    train_set, test_set = sets
+    report = training.train(train_set, test_set, seed=2, scale="minmax", parameters={**SMALL, "C": "auto"})
+    card = report.model.card
+    assert card["method"] == "slmc"
+    assert card["sparsegen"] == __version__
+    assert card["scale"] == "minmax"
+    assert card["feature_names"] == ["a", "b", "c"]
+    assert card["data"] == {"source": "winds.csv", "sha256": train_set.sha256, "rows": 120}
+    assert card["accuracy"] == report.accuracy == np.mean(report.model.predict(test_set.X) == test_set.y)
+    assert card["test_rows"] == report.test_rows == 40
+    assert card["parameters"]["random_state"] == 2
+    assert card["parameters"]["C"] == card["search"]["chosen"]["C"]
+    assert report.search is not None
+    assert card["search"] == report.search.as_json()
+
+
+@pytest.mark.parametrize("scale", training.SCALERS)
+def test_the_model_takes_raw_features(sets, scale) -> None:
+    train_set, test_set = sets
+    report = training.train(train_set, test_set, scale=scale, parameters=dict(SMALL))
+    assert report.accuracy > 0.4
+    assert report.model.n_features == 3
+    if scale == "none":
+        np.testing.assert_array_equal(report.model.transform.scale, 1.0)
+
+
+def test_every_method_trains_by_name(sets) -> None:
+    from sparsegen.methods import METHODS
+
+    for method in METHODS:
+        assert training.train(*sets, method=method).model.card["method"] == method
+
+
+def test_labels_may_be_integers(four_classes) -> None:
+    X, y = four_classes
+    whole = data.from_arrays(X, y + 7)
+    assert training.train(whole, whole, parameters=dict(SMALL)).model.classes == (7, 8, 9, 10)
+
+
+def test_constant_features_are_told(four_classes) -> None:
+    X, y = four_classes
+    whole = data.from_arrays(np.hstack([X, np.ones((len(X), 7))]), y)
+    report = training.train(whole, whole, parameters=dict(SMALL))
+    assert report.warnings == (
+        "constant features carry no information: x3, x4, x5, x6, x7 and 2 more; drop them for a smaller model",
+    )
+
+
+def test_warnings_of_the_fit_are_reported_once_not_printed(sets, monkeypatch) -> None:
+    fit = SLMC.fit
+
+    def warn(self, X, y):
+        for _ in range(2):
+            warnings.warn("not quite there; lower C", ConvergenceWarning, stacklevel=1)
+        warnings.warn("overflow encountered in power", RuntimeWarning, stacklevel=1)
+        return fit(self, X, y)
+
+    monkeypatch.setattr(SLMC, "fit", warn)
+    with warnings.catch_warnings(record=True) as printed:
+        warnings.simplefilter("always")
+        report = training.train(*sets, parameters=dict(SMALL))
+    assert report.warnings == ("not quite there; lower C",)
+    assert printed == []
+
+
+@pytest.mark.parametrize(
+    "error", [np.linalg.LinAlgError("singular."), FloatingPointError("overflow"), ValueError("NaNs")]
+)
+def test_a_numerical_breakdown_says_what_to_change(sets, monkeypatch, error) -> None:
+    def break_down(self, X, y):
+        raise error
+
+    monkeypatch.setattr(SLMC, "fit", break_down)
+    with pytest.raises(OptionError, match=r"training broke down \(\w+\); bring gamma and C closer to 1"):
+        training.train(*sets)
+
+
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        ({"method": "slcm"}, "did you mean 'slmc'"),
+        ({"scale": "minmaxx"}, "did you mean 'minmax'"),
+        ({"seed": -1}, "the seed must lie between 0 and 4294967295"),
+        ({"seed": 2**32}, "the seed must lie between"),
+        ({"parameters": {"vectors": 3}}, "has no parameter 'vectors' \\(did you mean 'n_vectors'"),
+        ({"parameters": {"n_vectors": "x"}}, "n_vectors is 'x', but must be a whole number >= 1"),
+        ({"parameters": {"n_vectors": 5, "ratio": 0.5}}, "exclude each other"),
+        ({"parameters": {"gamma": "wide"}}, "gamma is 'wide', but must be 'scale' or a finite number > 0"),
+        ({"parameters": {"C": "scale"}}, "C is 'scale', but must be a finite number > 0"),
+        ({"parameters": {"kernel": "rbff"}}, "did you mean 'rbf'"),
+    ],
+)
+def test_bad_options(sets, options, reason) -> None:
+    with pytest.raises(OptionError, match=reason):
+        training.train(*sets, **options)
+
+
+def test_sets_that_do_not_fit_together(sets) -> None:
+    train_set, test_set = sets
+    narrow = data.from_arrays(test_set.X[:, :2], test_set.y, source="narrow.csv")
+    with pytest.raises(DataError, match=r"narrow.csv has 2 features, winds.csv has 3"):
+        training.train(train_set, narrow)
+    strange = data.from_arrays(test_set.X, np.where(test_set.y == "east", "up", test_set.y), source="test.csv")
+    with pytest.raises(DataError, match=r"rows of test.csv have labels that no training row has: 'up'; add"):
+        training.train(train_set, strange)
+    with pytest.raises(DataError, match="fewer than the 121 vectors"):
+        training.train(train_set, test_set, parameters={"n_vectors": 121})
+
+
+def test_one_class_cannot_be_trained(sets) -> None:
+    train_set, _ = sets
+    alike = data.from_arrays(train_set.X, ["same"] * len(train_set.X))
+    with pytest.raises(DataError, match="one class only"):
+        training.train(alike, alike)
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        (
+            "The 'ratio' parameter of SLMC must be a float in the range (0.0, 1.0] or None. Got 2.0 instead.",
+            "ratio is 2.0, but must be a finite number > 0 and <= 1",
+        ),
+        (
+            "The 'loss' parameter of SLMC must be a str among {'squared_hinge', 'hinge'}. Got 'x' instead.",
+            "loss is 'x', but must be 'hinge' or 'squared_hinge'",
+        ),
+        (
+            "The 'kernel' parameter of SVM must be an instance of 'str'. Got 3 instead.",
+            "kernel is 3, but must be a name",
+        ),
+        ("something else\nentirely", "something else entirely"),
+    ],
+)
+def test_scikit_learns_complaints_become_sentences(text, sentence) -> None:
+    assert training.parameter_sentence(text) == sentence
