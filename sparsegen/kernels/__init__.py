@@ -12,7 +12,18 @@ import numpy as np
 from sparsegen.arrays import Array
 from sparsegen.errors import OptionError
 from sparsegen.kernels.bases import BASES
-from sparsegen.kernels.expression import Expr, base_of, bind, derivative, evaluate
+from sparsegen.kernels.expression import (
+    DOT,
+    SQDIST,
+    Core,
+    Exp,
+    Expr,
+    base_of,
+    bind,
+    derivative,
+    evaluate,
+    split_affine,
+)
 from sparsegen.registry import Registry
 
 
@@ -59,6 +70,15 @@ class Kernel:
     formula: str
     expression: Expr
     parameters: Mapping[str, Parameter] = field(default_factory=dict)
+    scale_parameter: str | None = None
+    """The parameter that grows as the data shrinks, which ``gamma="scale"`` and ``"auto"`` choose."""
+    libsvm_name: str | None = None
+    """What LIBSVM, and so scikit-learn's SVC, calls this kernel; ``None`` where it has no such kernel."""
+
+    @property
+    def is_radial(self) -> bool:
+        """Whether it depends on a distance only."""
+        return BASES[base_of(self.expression).name].is_distance
 
     def bind(self, **params: float) -> BoundKernel:
         """Return the kernel with its parameters checked; missing ones take their default."""
@@ -84,6 +104,27 @@ class BoundKernel:
     def block(self, X: Array, Z: Array) -> GramBlock:
         """Return ``K(X, Z)`` together with what its gradient needs."""
         return GramBlock(self, X, Z)
+
+    @property
+    def is_linear(self) -> bool:
+        """Whether it is the dot product itself."""
+        return self.expression == DOT
+
+    @property
+    def is_gaussian(self) -> bool:
+        """Whether it is ``exp(-gamma |x - z|^2)``."""
+        outer, slope, shift = split_affine(self.expression)
+        return base_of(self.expression) == SQDIST and outer == Exp(Core()) and slope < 0.0 and shift == 0.0
+
+    @property
+    def is_radial(self) -> bool:
+        """Whether it depends on a distance only."""
+        return BASES[base_of(self.expression).name].is_distance
+
+    @property
+    def has_unit_diagonal(self) -> bool:
+        """Whether ``K(x, x)`` is 1 for every x."""
+        return self.is_radial and float(evaluate(self.expression, np.zeros(1))[0]) == 1.0  # type: ignore[index]
 
     @cached_property
     def slope(self) -> Expr:

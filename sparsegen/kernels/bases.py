@@ -20,6 +20,7 @@ class BaseBlock:
 
     block: Callable[[Array, Array], Array]
     pull_back: Callable[[Array, Array, Array], Array]
+    is_distance: bool = True
 
 
 def _dot(X: Array, Z: Array) -> Array:
@@ -72,7 +73,7 @@ def sign_sums(B: Array, X: Array, Z: Array, out: Array) -> None:
 
 
 BASES = {
-    "dot": BaseBlock(_dot, _dot_pull_back),
+    "dot": BaseBlock(_dot, _dot_pull_back, is_distance=False),
     "sqdist": BaseBlock(_sqdist, _sqdist_pull_back),
     "l1dist": BaseBlock(_l1dist, _l1dist_pull_back),
 }

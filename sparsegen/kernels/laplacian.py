@@ -9,5 +9,6 @@ LAPLACIAN = KERNELS.register("laplacian")(
         "exp(-gamma * |x - z|_1)",
         Exp(-(Param("gamma") * L1DIST)),
         {"gamma": Parameter("inverse width", 1.0, positive=True)},
+        scale_parameter="gamma",
     )
 )

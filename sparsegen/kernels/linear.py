@@ -3,4 +3,4 @@
 from sparsegen.kernels import KERNELS, Kernel
 from sparsegen.kernels.expression import DOT
 
-LINEAR = KERNELS.register("linear")(Kernel("linear", "x . z", DOT))
+LINEAR = KERNELS.register("linear")(Kernel("linear", "x . z", DOT, libsvm_name="linear"))

@@ -13,5 +13,7 @@ POLY = KERNELS.register("poly")(
             "coef0": Parameter("constant term", 1.0, minimum=0.0),
             "degree": Parameter("power", 3.0, minimum=1.0, maximum=64.0, whole=True),
         },
+        scale_parameter="gamma",
+        libsvm_name="poly",
     )
 )

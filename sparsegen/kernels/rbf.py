@@ -9,5 +9,7 @@ RBF = KERNELS.register("rbf")(
         "exp(-gamma * |x - z|^2)",
         Exp(-(Param("gamma") * SQDIST)),
         {"gamma": Parameter("inverse squared width", 1.0, positive=True)},
+        scale_parameter="gamma",
+        libsvm_name="rbf",
     )
 )

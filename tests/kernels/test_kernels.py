@@ -147,3 +147,13 @@ def test_bad_parameters_are_one_sentence(name: str, params: dict[str, float], me
 def test_numpy_numbers_are_numbers() -> None:
     assert Parameter("p", 1.0, whole=True).check("p", np.int64(3)) == 3.0
     assert Parameter("p", 1.0).check("p", np.float32(0.5)) == 0.5
+
+
+def test_traits_follow_from_the_expression() -> None:
+    traits = {name: kernel.bind() for name, kernel in KERNELS.items()}
+    assert [name for name, kernel in traits.items() if kernel.is_linear] == ["linear"]
+    assert [name for name, kernel in traits.items() if kernel.is_gaussian] == ["rbf"]
+    assert traits["rbf"].is_radial and traits["laplacian"].is_radial and not traits["poly"].is_radial
+    for name, kernel in traits.items():
+        assert KERNELS[name].is_radial == kernel.is_radial
+        assert kernel.has_unit_diagonal == kernel.is_radial
