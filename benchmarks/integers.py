@@ -21,7 +21,12 @@ from sklearn.preprocessing import StandardScaler
 from benchmarks import _report
 from sparsegen import SLMC, from_sklearn
 from sparsegen.lowering.agreement import agreement
+from sparsegen.lowering.calibrate import calibrate
+from sparsegen.lowering.collapse_linear import collapse_linear
+from sparsegen.lowering.finish import finish
+from sparsegen.lowering.formats import FLOAT_INPUT, Q7, Q15
 from sparsegen.lowering.guarantee import guarantee
+from sparsegen.lowering.prune import prune
 from sparsegen.lowering.quantize import quantize
 from sparsegen.model import SparseModel
 
@@ -101,12 +106,14 @@ def train(rows: Rows, max_iter: int, seed: int) -> SparseModel:
 
 def measure(rows: Rows, model: SparseModel) -> Iterator[Loss]:
     """Yield what each integer format loses on the test rows."""
-    for dtype in ("q15", "q7"):
-        plain, finished = (quantize(model, dtype, "f32", rows.X, finished=finish) for finish in (False, True))
+    box, _ = calibrate(model, rows.X)
+    for numbers in (Q15, Q7):
+        plain = quantize(collapse_linear(prune(model)), numbers, FLOAT_INPUT, box, rows.X)
+        finished = finish(plain, model, rows.X)
         before, after = (agreement(program, model, rows.X_test, rows.y_test) for program in (plain, finished))
         yield Loss(
             rows.name,
-            dtype,
+            numbers.name,
             100.0 * float(after.accuracy or 0.0),
             after.loss,
             before.loss,

@@ -13,7 +13,7 @@ from sparsegen.devices import Measurement, Profile
 from sparsegen.lowering.formats import FLOAT32, Format
 from sparsegen.lowering.selftest import make_selftest
 from sparsegen.model import SparseModel
-from sparsegen.verify import Exports, device_rows, devices_for
+from sparsegen.verify import Exports, devices_for
 
 
 @dataclass(frozen=True)
@@ -82,13 +82,13 @@ def bench(
 ) -> list[Cost]:
     """Return one cost per device over the rows of ``X``, or over the export's own examples."""
     exports = Exports(model, target, name, numbers)
-    rows = make_selftest(model).inputs if X is None else np.asarray(X)
-    chosen = devices_for(exports["portable"].runs_as, devices)
+    inputs = exports.lowered.inputs(make_selftest(model).inputs if X is None else np.asarray(X))
+    chosen = devices_for(exports.runs_as, devices)
     costs = []
     with progress.task("measuring", len(chosen)) as advance:
         for device in chosen:
             export = exports[device.loops]
-            measured = device.measure(export, device_rows(export, rows))
+            measured = device.measure(export, inputs)
             input_bytes = export.n_features * export.input_dtype.itemsize
             costs.append(Cost(device.name, measured, export.table_bytes, device.profile, input_bytes, numbers.dtype))
             advance(device.name)

@@ -12,6 +12,7 @@ from sparsegen.devices import DEVICES
 from sparsegen.files import write_all
 from sparsegen.lowering.agreement import agreement
 from sparsegen.lowering.formats import FLOAT32, Format
+from sparsegen.lowering.integer_program import IntegerProgram
 from sparsegen.targets import TARGETS
 from sparsegen.training.train import TrainingReport, train
 from sparsegen.verify import Verdict, verify
@@ -62,7 +63,7 @@ def run_demo(folder: Path) -> list[DemoRow]:
         costs = bench(report.model, X[:8], devices=devices, name=name, numbers=numbers) if devices else []
         export = TARGETS["c"].export(report.model, name, numbers)
         accuracy = report.accuracy
-        if export.integer is not None:
-            accuracy = float(agreement(export.integer, report.model, X, y).accuracy or 0.0)
+        if isinstance(export.program, IntegerProgram):
+            accuracy = float(agreement(export.program, report.model, X, y).accuracy or 0.0)
         rows.append(DemoRow(title, report, accuracy, export.table_bytes, costs, verdicts))
     return rows

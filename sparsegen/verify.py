@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +14,7 @@ from sparsegen.arrays import Array
 from sparsegen.devices import DEVICES, Device
 from sparsegen.errors import DataError, FitError, FitWarning, OptionError, ToolError
 from sparsegen.lowering.formats import FLOAT32, Format
+from sparsegen.lowering.lowered import Lowered
 from sparsegen.model import SparseModel
 from sparsegen.targets import TARGETS, Export
 
@@ -83,12 +83,12 @@ def verify(
         raise DataError("there are no rows to verify on; pass at least one")
     exports = Exports(model, target, name, numbers)
     labels = model.predict_index(X)
-    chosen = devices_for(exports["portable"].runs_as, devices)
+    chosen = devices_for(exports.runs_as, devices)
     verdicts = []
     with progress.task("verifying", len(chosen)) as advance:
         for device in chosen:
             try:
-                verdicts.append(_compare(device, exports[device.loops], model, X, y, labels))
+                verdicts.append(_compare(device, exports[device.loops], exports.lowered, X, y, labels))
             except FitError as error:
                 if devices is not None or (device is chosen[-1] and not verdicts):
                     raise
@@ -98,42 +98,40 @@ def verify(
 
 
 class Exports:
-    """One model's exports by the inner loops they have; float32 has one form of them only."""
+    """One model's exports by the inner loops they have; the model is lowered once, whatever the loops."""
 
     def __init__(self, model: SparseModel, target: str, name: str, numbers: Format) -> None:
-        self._model, self._target, self._name, self._numbers = model, TARGETS[target], name, numbers
+        self._target, self._name = TARGETS[target], name
+        self.runs_as = self._target.runs_as
+        self.lowered = self._target.lower(model, numbers)
         self._made: dict[str, Export] = {}
 
     def __getitem__(self, loops: str) -> Export:
         """Return the export with these loops."""
-        loops = "portable" if self._numbers.dtype == FLOAT32.dtype else loops
         if loops not in self._made:
-            numbers = replace(self._numbers, loops=loops)
-            self._made[loops] = self._target.export(self._model, self._name, numbers)
+            self._made[loops] = self._target.write(self.lowered, self._name, loops)
         return self._made[loops]
 
 
 def _compare(
     device: Device,
     export: Export,
-    model: SparseModel,
+    lowered: Lowered,
     X: Array,
     y: NDArray[np.generic] | None,
     labels: NDArray[np.int64],
 ) -> Verdict:
-    inputs = device_rows(export, X)
-    out = device.run(export, inputs)
-    if export.integer is None:
-        expected, unit, wrong = model.scores(X), 1.0, out.labels != labels
-    else:
-        expected, unit = export.integer.scores(inputs).astype(np.float64), export.integer.unit
-        wrong = (out.labels != export.integer.predict_index(inputs)) | np.any(out.scores != expected, axis=1)
-    difference = unit * float(np.max(np.abs(out.scores.astype(np.float64) - expected)))
+    expected = lowered.reference(X)
+    out = device.run(export, lowered.inputs(X))
+    wrong = out.labels != expected.labels
+    if expected.is_exact:
+        wrong |= np.any(out.scores != expected.scores, axis=1)
+    difference = expected.unit * float(np.max(np.abs(out.scores.astype(np.float64) - expected.scores)))
     if np.isnan(difference):
         difference = float("inf")
     accuracy = None
     if y is not None:
-        names = dict(enumerate(str(c) for c in model.classes))  # a broken export may give an index that has no label
+        names = dict(enumerate(str(c) for c in lowered.model.classes))  # a broken export may give any index
         accuracy = float(np.mean([names.get(int(i)) == str(label) for i, label in zip(out.labels, y, strict=True)]))
     return Verdict(
         target=export.target,
@@ -141,29 +139,8 @@ def _compare(
         rows=len(X),
         mismatches=int(np.count_nonzero(wrong)),
         max_difference=difference,
-        relative_difference=difference / max(1.0, unit * float(np.abs(expected).max())),
+        relative_difference=difference / max(1.0, expected.unit * float(np.abs(expected.scores).max())),
         accuracy=accuracy,
-        dtype=export.format.dtype,
+        dtype=lowered.format.dtype,
         same_labels=float(np.mean(out.labels == labels)),
     )
-
-
-def device_rows(export: Export, X: Array) -> NDArray[Any]:
-    """Return raw rows in the type that an export reads."""
-    rows = as_float32(X)
-    return rows if export.integer is None else export.integer.inputs(np.asarray(X, dtype=np.float64))
-
-
-def as_float32(X: Array) -> NDArray[np.float32]:
-    """Return rows as a device takes them, or raise where float32 cannot hold a value."""
-    given = np.asarray(X)
-    with np.errstate(over="ignore"):
-        rows = given.astype(np.float32)
-    if not np.isfinite(rows).all():
-        row, column = np.argwhere(~np.isfinite(rows))[0]
-        if not np.isfinite(given[row, column]):
-            raise DataError(f"row {row + 1}, feature {column + 1} is not a finite number; devices need one")
-        raise DataError(
-            f"row {row + 1}, feature {column + 1} holds a value beyond float32, which devices take; rescale it"
-        )
-    return rows

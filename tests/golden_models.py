@@ -59,16 +59,17 @@ INTEGER = {
     "integer_powers": (model([rbf(1.0), rbf(0.25), rbf(4.0)], 4, 3, (0, 1, 2)), Format("q15", "f32")),
     "integer_projected": (
         model([rbf()], 4, 18, ("no", "yes"), projected=3, offset=np.full(18, 100.0), scale=np.full(18, 0.02)),
-        Format("q7", "raw-int16", "dsp"),
+        Format("q7", "raw-int16"),
+        "dsp",
     ),
-    "integer_avr": (model([rbf(0.3)], 3, 17, (0, 1)), Format("q15", "raw-int16", "avr")),
+    "integer_avr": (model([rbf(0.3)], 3, 17, (0, 1)), Format("q15", "raw-int16"), "avr"),
     "integer_laplacian": (SMALL["laplacian_text"], Format("q7", "f32")),
     "integer_linear": (
         model([("linear", {})], 6, 4, (10, 20, 30), offset=np.full(4, 50.0), scale=np.full(4, 0.05)),
         Format("q15", "raw-uint8"),
     ),
 }
-"""The golden ones in integers, with their formats."""
+"""The golden ones in integers, with their formats and, where they are not portable, their loops."""
 
 LARGE = {
     "several_kernels": model([rbf(), rbf(0.5), ("linear", {}), ("laplacian", {"gamma": 0.3})], 7, 10, (0, 1, 2)),

@@ -4,17 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from types import SimpleNamespace
 
 import numpy as np
 from golden_models import model, rbf, wave
 from hypothesis import strategies as st
 
 from sparsegen.kernels import KERNELS
-from sparsegen.lowering.formats import Format
+from sparsegen.lowering import integer_road
+from sparsegen.lowering.calibrate import calibrate
+from sparsegen.lowering.collapse_linear import collapse_linear
+from sparsegen.lowering.formats import FORMATS, INPUT_KINDS, Format
 from sparsegen.lowering.integer_program import IntegerProgram
+from sparsegen.lowering.prune import prune
+from sparsegen.lowering.quantize import quantize
 from sparsegen.model import SparseModel, Transform
-from sparsegen.targets import C_TYPES, TARGETS, Export
+from sparsegen.targets import TARGETS, Export
+from sparsegen.targets.c.code import c_type
 
 INTEGERS = ("q7", "q15")
 READS = ("f32", "raw-int16", "raw-uint8", "grid")
@@ -88,9 +93,9 @@ def integer_cases(draw, **fixed):
 
 def ends(program: IntegerProgram) -> tuple[float, float]:
     """Return the least and largest input there is."""
-    if program.reader.kind == "f32":
+    if program.reader.kind.is_float:
         return -np.inf, np.inf
-    if program.reader.kind == "grid":
+    if program.reader.kind.is_grid:
         return 0, program.reader.levels
     limits = np.iinfo(program.input_dtype)
     return limits.min, limits.max
@@ -104,7 +109,7 @@ def extreme_inputs(program: IntegerProgram, rows: np.ndarray, seed: int = 0) -> 
     if program.projection is None and program.form != "linear":
         inputs.append(program.inputs(program.low + program.vectors * program.step))  # a distance of 0
     kinds = [*ends(program), 0]
-    if program.reader.kind == "f32":
+    if program.reader.kind.is_float:
         kinds += [np.nan, 3e38, -3e38, 1e-40]
     n = program.n_features
     inputs += [np.full((1, n), kind).astype(program.input_dtype) for kind in kinds]
@@ -118,7 +123,7 @@ def together(exports: Sequence[Export], name: str = "all") -> Export:
     """Return one export that runs many on the first features of one row: their scores, then their class indices."""
     first = exports[0]
     assert {e.input_dtype for e in exports} == {first.input_dtype}
-    kind = C_TYPES[first.input_dtype.name]
+    kind = c_type(first.input_dtype)
     n_scores = sum(e.n_outputs for e in exports)
     calls, at = [], 0
     for i, e in enumerate(exports):
@@ -137,13 +142,13 @@ def together(exports: Sequence[Export], name: str = "all") -> Export:
     files |= {f"{name}.c": "\n".join(lines).encode(), f"{name}.h": "\n".join(header).encode()}
     return Export(
         "c", "c", name, files, (f"{name}.c",), max(e.n_features for e in exports), n_scores + len(exports), 0, "",
-        integer=SimpleNamespace(input_dtype=first.input_dtype),
+        input_dtype=first.input_dtype, score_dtype=first.score_dtype,
     )  # fmt: skip
 
 
 def simulated(exports: Sequence[Export], inputs: np.ndarray) -> np.ndarray:
     """Return what :func:`together` must give for rows of the widest export."""
-    programs = [e.integer for e in exports]
+    programs = [e.program for e in exports]
     scores = [p.scores(inputs[:, : p.n_features]) for p in programs]
     labels = [p.predict_index(inputs[:, : p.n_features])[:, None] for p in programs]
     return np.hstack([*scores, *labels]).astype(np.int32)
@@ -151,17 +156,17 @@ def simulated(exports: Sequence[Export], inputs: np.ndarray) -> np.ndarray:
 
 def shared_inputs(exports: Sequence[Export], seed: int = 0) -> np.ndarray:
     """Return rows for :func:`together`, extremes included; none is beyond the smallest grid."""
-    widest = max((e.integer for e in exports), key=lambda p: p.n_features)
+    widest = max((e.program for e in exports), key=lambda p: p.n_features)
     rng = np.random.default_rng(seed)
     inside = widest.low + widest.step * widest.reader.levels * rng.random((20, widest.n_features))
     inputs = extreme_inputs(widest, inside, seed)
-    if widest.reader.kind == "grid":
-        inputs = np.minimum(inputs, min(e.integer.reader.levels for e in exports))
+    if widest.reader.kind.is_grid:
+        inputs = np.minimum(inputs, min(e.program.reader.levels for e in exports))
     return inputs.astype(widest.input_dtype)
 
 
 def integer_export_of(of: SparseModel, name: str, dtype: str, reads: str, rows=None, loops="portable") -> Export:
-    return TARGETS["c"].export(of, name, Format(dtype, reads, loops, rows=rows))
+    return TARGETS["c"].export(of, name, Format(dtype, reads, rows=rows), loops)
 
 
 SIXTEEN = model([rbf(0.05)], 16, 16, (0, 1))
@@ -174,3 +179,11 @@ def tail_model(d: int, *, pixels: bool) -> SparseModel:
     kinds = [[rbf(0.7 / d)], [rbf(0.1 / d), rbf(0.4 / d)], [("laplacian", {"gamma": 0.5 / d})]]
     return model(kinds[d % 3] if d % 2 == 0 else kinds[0], 3, d, (0, 1, 2) if d == 9 else (0, 1),
                  offset=offset, scale=scale)  # fmt: skip
+
+
+def quantized(of: SparseModel, dtype: str, reads: str, rows=None, *, finished=True) -> IntegerProgram:
+    """Return the integer program of a model; one that is not finished keeps its rounded coefficients."""
+    if finished:
+        return integer_road(of, Format(dtype, reads, rows=rows))
+    box, rows = calibrate(of, rows)
+    return quantize(collapse_linear(prune(of)), FORMATS[dtype], INPUT_KINDS[reads], box, rows)

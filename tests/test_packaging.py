@@ -18,7 +18,7 @@ import sparsegen
 from sparsegen.kernels import KERNELS
 from sparsegen.targets import TARGETS
 from sparsegen.model import SparseModel, Transform
-from sparsegen.targets._render import template_folder
+from sparsegen.targets.render import template_folder
 
 model = SparseModel(
     vectors=np.eye(2), coef=np.ones((1, 1, 2)), intercept=np.zeros(1), kernels=(KERNELS["rbf"].bind(gamma=1.0),),

@@ -10,10 +10,11 @@ from golden_models import SMALL, rows
 
 from sparsegen.devices import DEVICES, Device, Outputs
 from sparsegen.errors import DataError, FitError, FitWarning, ModelError, OptionError, ToolError
-from sparsegen.lowering.formats import FLOAT32, Format
+from sparsegen.lowering.formats import Format
+from sparsegen.lowering.program import as_float32
 from sparsegen.model import SparseModel
-from sparsegen.targets import TARGETS, Target
-from sparsegen.verify import TOLERANCE, Verdict, as_float32, devices_for, verify
+from sparsegen.targets import PORTABLE, TARGETS, Target
+from sparsegen.verify import TOLERANCE, Verdict, devices_for, verify
 
 MODEL = SMALL["binary_rbf"]
 X = rows(MODEL)
@@ -27,12 +28,14 @@ class Perturbing(Target):
 
     def __init__(self, target, change):
         self.target, self.change = target, change
+        self.runs_as, self.base_two = target.runs_as, target.base_two
 
-    def export(self, model, name, numbers=FLOAT32):
+    def write(self, lowered, name, loops=PORTABLE):
+        model = lowered.model
         coef = model.coef.copy()
         coef[0, 0, 0] += self.change
         wrong = SparseModel(model.vectors, coef, model.intercept, model.kernels, model.transform, model.classes)
-        return self.target.export(wrong, name, numbers)
+        return self.target.export(wrong, name, lowered.format, loops)
 
 
 class Fixed(Device):
@@ -186,15 +189,15 @@ def test_integers_are_compared_with_their_simulator_to_the_bit(dtype, monkeypatc
     assert (verdict.dtype, verdict.mismatches, verdict.max_difference) == (dtype, 0, 0.0)
     assert verdict.same_labels == verdict.accuracy
     export = TARGETS["c"].export(MODEL, "model", numbers)
-    scores = export.integer.scores(export.integer.inputs(X))
+    scores = export.program.scores(export.program.inputs(X))
     scores[7] += 1
-    device = Fixed([[0]], export.integer.predict_index(export.integer.inputs(X)))
+    device = Fixed([[0]], export.program.predict_index(export.program.inputs(X)))
     device.outputs = Outputs(scores, device.outputs.labels)
     monkeypatch.setitem(DEVICES._entries, "fixed", device)
     (verdict,) = verify(MODEL, X, devices=["fixed"], numbers=numbers)
     assert not verdict.ok
     assert verdict.mismatches == 1
-    assert verdict.max_difference == pytest.approx(export.integer.unit)
+    assert verdict.max_difference == pytest.approx(export.program.unit)
 
 
 def test_as_float32_keeps_what_fits():

@@ -1,21 +1,23 @@
-"""Packages around the C export, written out, and an integer C export to put into them."""
+"""Packages around the C export, written out, and an integer model to put into them."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from c_programs import compile_c
 
 from sparsegen.files import write_all
+from sparsegen.kernels import KERNELS
 from sparsegen.lowering.formats import Format
-from sparsegen.targets import TARGETS, Export, Target
-from sparsegen.targets._wrap import Wrapper
+from sparsegen.lowering.integer_program import IntegerProgram
+from sparsegen.model import SparseModel, Transform
+from sparsegen.targets import TARGETS, Export
+from sparsegen.targets.packages.package import Package as PackageTarget
 
-WRAPPERS = [name for name, target in TARGETS.items() if isinstance(target, Wrapper)]
+PACKAGES = [name for name, target in TARGETS.items() if isinstance(target, PackageTarget)]
 WARNINGS = ("-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wshadow", "-Werror")
 HOSTILE = (
     'quote " inside',
@@ -29,74 +31,29 @@ HOSTILE = (
     "{{ name }}",
 )
 
-INTEGER_HEADER = """
-#ifndef {upper}_H
-#define {upper}_H
-#include <stdint.h>
-#define {upper}_FEATURES {features}
-#define {upper}_CLASSES 2
-#define {upper}_OUTPUTS 1
-#ifdef __cplusplus
-extern "C" {{
-#endif
-void {name}_scores(const {type} *x, int32_t *scores);
-int {name}_predict(const {type} *x);
-const char *{name}_label(int index);
-int {name}_selftest(void);
-#ifdef __cplusplus
-}}
-#endif
-#endif
-"""
-INTEGER_SOURCE = """/* sums */
-
-#include "{name}.h"
-
-void {name}_scores(const {type} *x, int32_t *scores)
-{{
-    int i;
-    scores[0] = -1000;
-    for (i = 0; i < {upper}_FEATURES; ++i) {{ scores[0] += x[i]; }}
-}}
-int {name}_predict(const {type} *x) {{ int32_t s; {name}_scores(x, &s); return s > 0; }}
-const char *{name}_label(int index) {{ return index == 1 ? "many" : index == 0 ? "few" : ""; }}
-int {name}_selftest(void) {{ return 0; }}
-"""
-INTEGER_MAIN = """/* Build: cc */
-#include "{name}.h"
-#include <stdio.h>
-
-int main(void)
-{{
-    printf("self-test ok\\n");
-    return 0;
-}}
-"""
+COUNTS = SparseModel(
+    vectors=np.ones((1, 5)),
+    coef=np.ones((1, 1, 1)),
+    intercept=np.array([-1000.0]),
+    kernels=(KERNELS["linear"].bind(),),
+    transform=Transform.identity(5),
+    classes=("few", "many"),
+    card={"ranges": {"low": [0.0] * 5, "high": [255.0] * 5}},
+)
+"""Whether five counts up to 255 add up to more than 1000."""
 
 
-class IntegerC(Target):
-    """Stands in for the c target: integer features in, their sum less 1000 out."""
-
-    def __init__(self, dtype: str) -> None:
-        self.name, self.description, self.dtype = "c", "sums", np.dtype(dtype)
-
-    def export(self, model, name, numbers=None) -> Export:
-        values = {"name": name, "upper": name.upper(), "type": f"{self.dtype.name}_t", "features": model.n_features}
-        texts = {f"{name}.c": INTEGER_SOURCE, f"{name}.h": INTEGER_HEADER, "example_main.c": INTEGER_MAIN}
-        files = {file: text.format(**values).encode() for file, text in texts.items()}
-        program = SimpleNamespace(input_dtype=self.dtype, inputs=lambda X: (10 * np.abs(X)).astype(self.dtype))
-        return Export("c", "c", name, files, (f"{name}.c",), model.n_features, 1, 0, "cc", numbers, program)
+@pytest.fixture(params=["raw-int16", "raw-uint8"])
+def counts(request: pytest.FixtureRequest) -> Format:
+    """A format in which COUNTS reads integers as they are."""
+    return Format("q7", request.param)
 
 
-INTEGERS = Format(dtype="q7", input="raw-int16")
-
-
-@pytest.fixture(params=["int16", "uint8"])
-def integer_c(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> np.dtype:
-    """The c target makes integer exports that read features of this type."""
-    TARGETS["c"]
-    monkeypatch.setitem(TARGETS._entries, "c", IntegerC(request.param))
-    return np.dtype(request.param)
+def counted(export: Export, *row: int) -> int:
+    """Return the score that COUNTS must give for a row."""
+    program = export.program
+    assert isinstance(program, IntegerProgram)
+    return int(program.scores(np.array([row], dtype=export.input_dtype))[0, 0])
 
 
 @dataclass(frozen=True)

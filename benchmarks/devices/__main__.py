@@ -17,12 +17,13 @@ from benchmarks import _report
 from sparsegen.arrays import Array
 from sparsegen.devices import DEVICES, Device, Measurement
 from sparsegen.kernels import KERNELS
+from sparsegen.lowering.curves import HalfPower, half_power_table
 from sparsegen.lowering.formats import Format
-from sparsegen.lowering.integer_program import half_power_table
+from sparsegen.lowering.integer_program import IntegerProgram
 from sparsegen.model import SparseModel, Transform
 from sparsegen.targets import TARGETS, Export
-from sparsegen.targets._render import c_array, c_real
-from sparsegen.verify import device_rows
+from sparsegen.targets.c.code import c_type
+from sparsegen.targets.render import c_array, c_real
 
 FAMILIES = ("atmega328p", "cortex-m0plus", "cortex-m3", "cortex-m4f", "cortex-m7", "cortex-m33", "rv32imc")
 N_VECTORS, N_FEATURES, ROWS = 16, 16, 64
@@ -85,28 +86,26 @@ def make_model(seed: int) -> tuple[SparseModel, Array]:
 
 def figures_of(device: Device, model: SparseModel, X: Array) -> list[Figure]:
     """Return every figure of one device."""
-    figures = [_figure(device, "sparsegen", TARGETS["c"].export(model, "model"), model, X)]
-    figures.append(_figure(device, "by hand", float_reference(model), model, X))
+    figures = [_figure(device, "sparsegen", TARGETS["c"].export(model, "model"), X)]
+    figures.append(_figure(device, "by hand", float_reference(model), X))
     for dtype in ("q15", "q7"):
         for reads in ("grid", "raw-int16"):
-            numbers = Format(dtype, reads, device.loops, rows=X)
-            export = TARGETS["c"].export(model, "model", numbers)
-            figures.append(_figure(device, "sparsegen", export, model, X))
+            export = TARGETS["c"].export(model, "model", Format(dtype, reads, rows=X), device.loops)
+            figures.append(_figure(device, "sparsegen", export, X))
         plain = TARGETS["c"].export(model, "model", Format(dtype, "grid", rows=X))
-        figures.append(_figure(device, "by hand", integer_reference(plain), model, X))
+        figures.append(_figure(device, "by hand", integer_reference(plain), X))
     return figures
 
 
-def _figure(device: Device, code: str, export: Export, model: SparseModel, X: Array) -> Figure:
-    rows = device_rows(export, X)
-    out = device.run(export, rows)
-    if export.integer is None:
-        wrong = out.labels != model.predict_index(X)
-    else:
-        wrong = np.any(out.scores != export.integer.scores(rows), axis=1)
-    measured = device.measure(export, rows)
+def _figure(device: Device, code: str, export: Export, X: Array) -> Figure:
+    lowered = export.lowered
+    assert lowered is not None
+    inputs, expected = lowered.inputs(X), lowered.reference(X)
+    out = device.run(export, inputs)
+    wrong = np.any(out.scores != expected.scores, axis=1) if expected.is_exact else out.labels != expected.labels
+    measured = device.measure(export, inputs)
     cost, unit = _cost(measured)
-    dtype, reads = export.format.dtype, export.format.input
+    dtype, reads = lowered.format.dtype, lowered.format.input
     reach = REACH.get((device.name, dtype)) if code == "sparsegen" and reads != "raw-int16" else None
     return Figure(
         device.name, code, dtype, reads, cost, unit, measured.flash, measured.ram, int(np.count_nonzero(wrong)), reach
@@ -136,18 +135,20 @@ def float_reference(model: SparseModel) -> Export:
 
 def integer_reference(export: Export) -> Export:
     """Return the hand-written integer code around the numbers of an export."""
-    program = export.integer
-    assert program is not None
-    index = "uint8_t" if program.dtype == "q7" else "uint16_t"
+    program = export.program
+    assert isinstance(program, IntegerProgram)
+    (curve,) = program.curves
+    assert isinstance(curve, HalfPower)
+    size, index = program.numbers.index_dtype.itemsize, c_type(program.numbers.index_dtype)
     norms = (program.vectors**2).sum(axis=1)
     lines = [
         f"#define REFERENCE_INDEX {index}",
-        f"#define REFERENCE_PRODUCT {'uint16_t' if program.dtype == 'q7' else 'uint32_t'}",
+        f"#define REFERENCE_PRODUCT {'uint16_t' if size == 1 else 'uint32_t'}",
         "#define REFERENCE_SCORE int32_t",
-        f"#define REFERENCE_OCTAVE {program.octave}",
+        f"#define REFERENCE_OCTAVE {curve.octave}",
         f"static const int32_t reference_intercept = {int(program.intercept[0])};",
         f"static const REFERENCE_ROM int16_t reference_coef[REFERENCE_VECTORS] = {c_array(program.coef.ravel())};",
-        f"static const REFERENCE_ROM uint16_t reference_powers[17] = {c_array(half_power_table(program.octave))};",
+        f"static const REFERENCE_ROM uint16_t reference_powers[17] = {c_array(half_power_table(curve.octave))};",
         f"static const REFERENCE_ROM uint32_t reference_norms[REFERENCE_VECTORS] = {c_array(norms)};",
         _vectors(index, program.vectors),
     ]

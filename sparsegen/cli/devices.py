@@ -45,21 +45,18 @@ def export(
     if max_loss is not None and dtype != "auto":
         raise OptionError("--max-loss goes with --dtype auto; give both or neither")
 
-    from dataclasses import replace
-
     from sparsegen.cli import output as out
     from sparsegen.devices import DEVICES
     from sparsegen.files import write_all
     from sparsegen.model import SparseModel
-    from sparsegen.targets import TARGETS
+    from sparsegen.targets import PORTABLE, TARGETS
 
     model = SparseModel.load(model_file)
-    chosen = _one_format(model, dtype, reads, calibrate, label, max_loss, early_exit)
-    if device is not None:
-        chosen = replace(chosen, loops=DEVICES[device].loops)
-    exported = TARGETS[target].export(model, name, chosen)
+    loops = PORTABLE if device is None else DEVICES[device].loops
+    lowered = _lowered(TARGETS[target], model, dtype, reads, calibrate, label, max_loss, early_exit)
+    exported = TARGETS[target].write(lowered, name, loops)
     write_all(output, exported.files)
-    out.print_export(exported, output, as_json)
+    out.print_export(exported, lowered, output, as_json)
 
 
 def verify(
@@ -80,7 +77,7 @@ def verify(
     from sparsegen import verify as verification
     from sparsegen.cli import output as out
     from sparsegen.cli.console import fit_warnings, progress_bars
-    from sparsegen.lowering.choose_format import make_formats
+    from sparsegen.cli.formats import make_formats
 
     formats = make_formats(dtype, reads, early_exit=early_exit)
     with fit_warnings(), progress_bars():
@@ -116,7 +113,7 @@ def bench(
     from sparsegen import bench as benchmark
     from sparsegen.cli import costs as out
     from sparsegen.cli.console import progress_bars
-    from sparsegen.lowering.choose_format import make_formats
+    from sparsegen.cli.formats import make_formats
     from sparsegen.model import SparseModel
 
     formats = make_formats(dtype, reads, early_exit=early_exit)
@@ -158,14 +155,15 @@ def flash(
     from sparsegen.firmware import flash as firmware
     from sparsegen.firmware.boards import BOARDS
     from sparsegen.model import SparseModel
+    from sparsegen.targets import TARGETS
 
     chosen = BOARDS[board]
     firmware.check_way(chosen, port, emulated=emulated)
     model = SparseModel.load(model_file)
     rows = None if data_file is None else model_and_rows(model_file, data_file, label)[1]
-    numbers = _one_format(model, dtype, reads, calibrate, label)
+    lowered = _lowered(TARGETS["c"], model, dtype, reads, calibrate, label)
     with folder_or_temporary(output) as folder:
-        built = firmware.build(firmware.make_firmware(model, chosen, numbers, rows), chosen, folder)
+        built = firmware.build(firmware.make_firmware(lowered, chosen, rows), chosen, folder)
         if not emulated:
             firmware.flash(built, port)
         lines = firmware.emulate(built) if emulated else None
@@ -196,7 +194,8 @@ def _calibrated(formats: list[Any], model: Any, data_file: Path | None, label: s
     return [replace(numbers, rows=X, labels=y) for numbers in formats]
 
 
-def _one_format(
+def _lowered(
+    target: Any,
     model: Any,
     dtype: str,
     reads: str,
@@ -205,18 +204,17 @@ def _one_format(
     max_loss: float | None = None,
     early_exit: bool = False,
 ) -> Any:
-    """Return the one format that ``--dtype`` names, or the one that auto finds."""
-    from dataclasses import replace
-
-    from sparsegen.lowering.choose_format import choose_dtype, make_formats
+    """Return the model in the one format that ``--dtype`` names, or in the one that auto finds."""
+    from sparsegen.cli.formats import make_formats
+    from sparsegen.lowering.choose_format import choose_format
 
     formats = make_formats("q7" if dtype == "auto" else dtype, reads, early_exit=early_exit)
     if len(formats) > 1:
         raise OptionError(f"an export has one number format, but --dtype is {dtype!r}; export once for each")
-    (chosen,) = _calibrated(formats, model, calibrate, label)
+    (wanted,) = _calibrated(formats, model, calibrate, label)
     if dtype != "auto":
-        return chosen
-    return replace(chosen, dtype=choose_dtype(model, chosen, 0.5 if max_loss is None else max_loss)[0])
+        return target.lower(model, wanted)
+    return choose_format(model, wanted, 0.5 if max_loss is None else max_loss, target.lower).lowered
 
 
 def _some_device(results: list[Any], target: str) -> list[Any]:

@@ -25,6 +25,7 @@ from sparsegen.files import write_atomic
 from sparsegen.firmware.boards import BOARDS
 from sparsegen.firmware.flash import Built
 from sparsegen.kernels import KERNELS
+from sparsegen.lowering.lowered import Lowered
 from sparsegen.methods import METHODS
 from sparsegen.model import SparseModel
 from sparsegen.model.draw import as_text
@@ -116,17 +117,17 @@ def print_predictions(model: SparseModel, X: Array, y: Labels | None, path: Path
         print(f"wrote {path}: {len(labels)} rows{correct}")
 
 
-def print_export(exported: Export, folder: Path, as_json: bool) -> None:
+def print_export(exported: Export, lowered: Lowered, folder: Path, as_json: bool) -> None:
     """Print what was written and how to use it."""
     files = [str(folder / name) for name in exported.files]
     if as_json:
-        document = {"files": files, "dtype": exported.format.dtype, "table_bytes": exported.table_bytes}
-        print_json({**document, "promises": dict(exported.promises), "usage": exported.usage})
+        document = {"files": files, "dtype": lowered.format.dtype, "table_bytes": exported.table_bytes}
+        print_json({**document, "promises": dict(lowered.promises), "usage": exported.usage})
         return
     for file in files:
         print(f"wrote {file}")
-    print(f"{exported.table_bytes:,} bytes of tables, {exported.format.dtype}")
-    for subject, sentence in exported.promises:
+    print(f"{exported.table_bytes:,} bytes of tables, {lowered.format.dtype}")
+    for subject, sentence in lowered.promises:
         print(f"{subject}: {sentence}")
     elsewhere = exported.runs_as == "c" and folder != Path()
     print(f"use: {f'cd {shlex.quote(str(folder))} && ' if elsewhere else ''}{exported.usage}")

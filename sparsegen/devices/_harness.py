@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from pathlib import PurePosixPath
 
-from sparsegen.targets import C_TYPES, Export
+from sparsegen.targets import Export
+from sparsegen.targets.c.code import c_type
 
 # Rows and scores live in allocations of exactly their size: a sanitizer sees any access beyond them.
 SOURCE = r"""
@@ -106,8 +107,8 @@ def definitions(export: Export) -> list[str]:
         f'-DMODEL_HEADER="{header}"',
         f"-DMODEL_SCORES={export.name}_scores",
         f"-DMODEL_PREDICT={export.name}_predict",
-        f"-DINPUT={C_TYPES[export.input_dtype.name]}",
-        f"-DSCORE={C_TYPES[export.score_dtype.name]}",
+        f"-DINPUT={c_type(export.input_dtype)}",
+        f"-DSCORE={c_type(export.score_dtype)}",
         f"-DN_FEATURES={export.n_features}",
         f"-DN_OUTPUTS={export.n_outputs}",
     ]

@@ -22,12 +22,12 @@ from sparsegen.devices._toolchain import first_lines
 from sparsegen.errors import FitError, OptionError, ToolError
 from sparsegen.files import write_all
 from sparsegen.firmware.boards import Board
-from sparsegen.lowering.formats import FLOAT32, Format
+from sparsegen.lowering.lowered import Lowered
 from sparsegen.lowering.selftest import make_selftest
 from sparsegen.model import SparseModel
-from sparsegen.targets import C_TYPES, Export
-from sparsegen.targets._render import render
-from sparsegen.verify import Exports, device_rows
+from sparsegen.targets import TARGETS, Export
+from sparsegen.targets.c.code import c_type
+from sparsegen.targets.render import render
 
 MOST_EXAMPLES = 16
 BUILD = "build"
@@ -69,12 +69,12 @@ def support_folder() -> Path:
 
 
 def make_firmware(
-    model: SparseModel, board: Board, numbers: Format = FLOAT32, rows: Array | None = None, name: str = "model"
+    lowered: Lowered, board: Board, rows: Array | None = None, name: str = "model"
 ) -> Mapping[str, bytes]:
     """Return the files of a complete program: model, examples (``rows``, or the model's own) and the board's files."""
-    export = Exports(model, "c", name, numbers)[DEVICES[board.device].loops]
-    examples = make_selftest(model).inputs if rows is None else thin(np.asarray(rows), MOST_EXAMPLES)
-    inputs = device_rows(export, examples)
+    export = TARGETS["c"].write(lowered, name, DEVICES[board.device].loops)
+    examples = make_selftest(lowered.model).inputs if rows is None else thin(np.asarray(rows), MOST_EXAMPLES)
+    inputs = lowered.inputs(examples)
     values = {
         "name": name,
         "upper": name.upper(),
@@ -82,10 +82,10 @@ def make_firmware(
         "family": board.family,
         "port_hint": " PORT=..." if board.serial_flash else "",
         "sources": export.sources,
-        "input_type": C_TYPES[export.input_dtype.name],
+        "input_type": c_type(export.input_dtype),
         "examples": inputs.ravel(),
-        "expected": _expected(model, export, examples),
-        "stack_bytes": _stack_bytes(model, export),
+        "expected": _expected(lowered, examples),
+        "stack_bytes": _stack_bytes(lowered.model, export),
     }
     support = support_folder()
     own = [f"{board.family}/{path.name}" for path in sorted((support / board.family).iterdir()) if path.is_file()]
@@ -104,10 +104,8 @@ def _stack_bytes(model: SparseModel, export: Export) -> int:
     return row + max(row, 2 * export.n_features) + projected + 8 * export.n_outputs + FRAMES
 
 
-def _expected(model: SparseModel, export: Export, examples: Array) -> list[int]:
-    if export.integer is None:
-        return [int(index) for index in model.predict_index(examples)]
-    return [int(index) for index in export.integer.predict_index(device_rows(export, examples))]
+def _expected(lowered: Lowered, examples: Array) -> list[int]:
+    return [int(index) for index in lowered.reference(examples).labels]
 
 
 def build(files: Mapping[str, bytes], board: Board, folder: Path) -> Built:

@@ -126,6 +126,13 @@ class BoundKernel:
         """Whether ``K(x, x)`` is 1 for every x."""
         return self.is_radial and float(evaluate(self.expression, np.zeros(1))[0]) == 1.0  # type: ignore[index]
 
+    @property
+    def falls(self) -> bool:
+        """Whether it is radial, 1 at a distance of 0, and never grows with the distance."""
+        d = np.concatenate([[0.0], np.logspace(-9, 9, 500)])
+        K = np.asarray(evaluate(self.expression, d))
+        return self.has_unit_diagonal and bool(np.all(np.diff(K) <= 0.0) and K[-1] >= 0.0)
+
     @cached_property
     def slope(self) -> Expr:
         """The derivative of the kernel in its base."""

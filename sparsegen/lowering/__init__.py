@@ -1,27 +1,68 @@
-"""Lowering: passes that turn a SparseModel into a Program, the form that export targets print.
+"""Lowering: passes that turn a SparseModel into the program that a device runs and a target prints.
 
-Each pass is one file and one verb. They run in the order of :func:`lower`.
+Each pass is one file and one verb. :func:`float_road` and :func:`integer_road` are the two lists of them.
 """
 
 from __future__ import annotations
 
+from sparsegen.lowering.agreement import agreement
+from sparsegen.lowering.calibrate import calibrate
 from sparsegen.lowering.collapse_linear import collapse_linear
+from sparsegen.lowering.finish import finish
 from sparsegen.lowering.fold_preprocessing import fold_preprocessing
+from sparsegen.lowering.formats import FLOAT32, Format, IntegerFormat
+from sparsegen.lowering.guarantee import guarantee
+from sparsegen.lowering.integer_program import IntegerProgram
 from sparsegen.lowering.locate_data import data_like
+from sparsegen.lowering.lowered import Lowered
+from sparsegen.lowering.order_for_early_exit import order_for_early_exit
 from sparsegen.lowering.program import Program
 from sparsegen.lowering.prune import prune
+from sparsegen.lowering.quantize import quantize
+from sparsegen.lowering.selftest import integer_selftest, make_selftest
 from sparsegen.lowering.square_up import square_up
 from sparsegen.lowering.use_base_two import use_base_two
 from sparsegen.model import SparseModel
 
 
-def lower(model: SparseModel, *, base_two: bool = False) -> Program:
-    """Return the program that computes what ``model`` computes, with all that can be precomputed folded in.
+def lower(model: SparseModel, format: Format = FLOAT32, *, base_two: bool = True) -> Lowered:
+    """Return the program that computes what ``model`` computes, in a number format.
 
-    ``base_two`` writes exponentials as powers of two, and as squares of each other, for targets that bring their own.
+    ``base_two`` writes the exponentials of a float program as powers of two, and as squares of each other, for targets
+    that bring their own.
     """
+    if not isinstance(format.numbers, IntegerFormat):
+        return Lowered(model, format, float_road(model, base_two=base_two), make_selftest(model))
+    program = integer_road(model, format)
+    return Lowered(
+        model,
+        format,
+        program,
+        integer_selftest(program, make_selftest(model)),
+        guarantee(program, model),
+        agreement(program, model, format.rows, format.labels),
+    )
+
+
+def float_road(model: SparseModel, *, base_two: bool = False) -> Program:
+    """Return the float program of a model, with all that can be precomputed folded in."""
     rows = data_like(model)  # before vectors are collapsed into weights, which do not lie where the data lies
-    model = collapse_linear(prune(model))
+    model = prune(model)
+    model = collapse_linear(model)
     if not base_two:
         return fold_preprocessing(model, rows)
-    return square_up(fold_preprocessing(use_base_two(model), rows), rows)
+    model = use_base_two(model)
+    program = fold_preprocessing(model, rows)
+    return square_up(program, rows)
+
+
+def integer_road(model: SparseModel, format: Format) -> IntegerProgram:
+    """Return the integer program of a model, with every scale chosen so that nothing can overflow."""
+    if not isinstance(format.numbers, IntegerFormat):
+        raise TypeError(f"{format.dtype} is no integer format")
+    box, rows = calibrate(model, format.rows)
+    model = prune(model)
+    model = collapse_linear(model)
+    program = quantize(model, format.numbers, format.reads, box, rows)
+    program = finish(program, model, rows)
+    return order_for_early_exit(program) if format.early_exit else program

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparsegen.arrays import Array
+from sparsegen.lowering.calibrate import calibrate
 from sparsegen.lowering.integer_program import IntegerProgram
-from sparsegen.lowering.quantize import calibration
 from sparsegen.model import SparseModel
 
 
@@ -45,10 +45,12 @@ def agreement(
     program: IntegerProgram, model: SparseModel, rows: Array | None, labels: NDArray[Any] | None
 ) -> Agreement:
     """Return how a program does on rows, or on points near the model's vectors where there are none."""
-    _, X = calibration(model, rows)
+    _, X = calibrate(model, rows)
     real, ours = model.predict_index(X), program.predict_index(program.inputs(X))
     accuracy = real_accuracy = None
     if labels is not None:
         names, wanted = np.array([str(c) for c in model.classes]), labels.astype(str)
         accuracy, real_accuracy = float(np.mean(names[ours] == wanted)), float(np.mean(names[real] == wanted))
-    return Agreement(program.dtype, len(X), rows is not None, float(np.mean(real == ours)), accuracy, real_accuracy)
+    return Agreement(
+        program.numbers.name, len(X), rows is not None, float(np.mean(real == ours)), accuracy, real_accuracy
+    )

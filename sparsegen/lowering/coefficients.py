@@ -7,7 +7,9 @@ from dataclasses import replace
 import numpy as np
 
 from sparsegen.arrays import Array
-from sparsegen.lowering.integer_program import INT16_MAX, INT32_MAX, KERNEL_BITS, IntegerProgram, Integers
+from sparsegen.lowering.curves import KERNEL_BITS, LARGEST_VALUE, Integers
+from sparsegen.lowering.integer_program import INT32_MAX, IntegerProgram
+from sparsegen.lowering.reader import INT16_MAX
 
 
 def scale_coefficients(coef: Array, intercept: Array, largest: int, one: int) -> tuple[Integers, Integers, float]:
@@ -37,8 +39,8 @@ def partial_sums(coef: Integers, intercept: Integers, largest: int) -> tuple[int
 
 
 def with_coefficients(program: IntegerProgram, coef: Array, intercept: Array) -> IntegerProgram:
-    """Return the program with other real coefficients, scaled anew."""
-    largest, one = (program.levels, 1) if program.form == "linear" else (2**KERNEL_BITS - 1, 2**KERNEL_BITS)
+    """Return the program with other real coefficients, scaled for it."""
+    largest, one = (program.levels, 1) if program.is_linear else (LARGEST_VALUE, 2**KERNEL_BITS)
     q, b, unit = scale_coefficients(coef, intercept, largest, one)
     return replace(program, coef=q, intercept=b, unit=unit)
 

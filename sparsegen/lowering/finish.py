@@ -1,4 +1,4 @@
-"""Quantization-aware finish: rounding moved the vectors and the inputs, so the coefficients are solved for anew.
+"""Quantization-aware finish: rounding moved the vectors and the inputs, so the coefficients are re-solved.
 
     min_{c, b}  sum_i |sum_u c_u K_u(x_i) + b - f(x_i)|^2 + damping |c - c_0|^2
 
@@ -13,7 +13,8 @@ from scipy.linalg import cho_factor, cho_solve
 
 from sparsegen.arrays import Array
 from sparsegen.lowering.coefficients import score_error, with_coefficients
-from sparsegen.lowering.integer_program import KERNEL_BITS, IntegerProgram
+from sparsegen.lowering.curves import KERNEL_BITS
+from sparsegen.lowering.integer_program import IntegerProgram
 from sparsegen.lowering.locate_data import thinned
 from sparsegen.model import SparseModel
 
@@ -22,8 +23,8 @@ MAX_ROWS = 20_000
 
 
 def finish(program: IntegerProgram, model: SparseModel, rows: Array) -> IntegerProgram:
-    """Return the program with coefficients solved for anew on ``rows``, where that brings its scores closer there."""
-    if program.form == "linear":
+    """Return the program with coefficients re-solved on ``rows``, where that brings its scores closer there."""
+    if program.is_linear:
         return program  # its coefficients are not rounded to a grid that anything else could make up for
     rows = thinned(rows, MAX_ROWS)
     K = program.kernel_values(program.seen(program.inputs(rows))) / 2.0**KERNEL_BITS

@@ -1,31 +1,156 @@
-"""Number formats: how an export holds its numbers and what it reads."""
+"""Number formats and input kinds: what a program computes in, and what it reads."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
+import numpy as np
 from numpy.typing import NDArray
 
 from sparsegen.arrays import Array
+from sparsegen.errors import OptionError, nearest
+
+
+@dataclass(frozen=True)
+class NumberFormat:
+    """What a program computes in."""
+
+    name: str
+    description: str
+    """As the header of an export states it."""
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether a device must give the simulator's scores bit by bit."""
+        return False
+
+
+@dataclass(frozen=True)
+class IntegerFormat(NumberFormat):
+    """Integers: vectors and features are indices of a grid, coefficients have 16 bits, scores 32."""
+
+    index_dtype: np.dtype[Any]
+    """Of an index of the grid."""
+    weight_dtype: np.dtype[Any]
+    """Of an entry of a projection."""
+    levels: int
+    """The largest index."""
+    projected_levels: int
+    """The largest index of a raw feature in front of a projection: weights and indices share 31 bits."""
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether a device must give the simulator's scores bit by bit."""
+        return True
+
+    @property
+    def largest_weight(self) -> int:
+        """The largest entry of a projection."""
+        return int(np.iinfo(self.weight_dtype).max)
+
+
+F32 = NumberFormat("f32", "float32")
+Q15 = IntegerFormat(
+    "q15",
+    "q15: 16-bit vectors and indices, 16-bit coefficients",
+    index_dtype=np.dtype(np.uint16),
+    weight_dtype=np.dtype(np.int16),
+    levels=32767,
+    projected_levels=4095,
+)
+Q7 = IntegerFormat(
+    "q7",
+    "q7: 8-bit vectors and indices, 16-bit coefficients",
+    index_dtype=np.dtype(np.uint8),
+    weight_dtype=np.dtype(np.int8),
+    levels=255,
+    projected_levels=255,
+)
+FORMATS: Mapping[str, NumberFormat] = {numbers.name: numbers for numbers in (F32, Q15, Q7)}
+INTEGERS_SMALLEST_FIRST = (Q7, Q15)
+
+
+@dataclass(frozen=True)
+class InputKind:
+    """What a program reads of each feature."""
+
+    name: str
+    meaning: str
+    """As the header of an export states it."""
+    dtype: np.dtype[Any] | None
+    """``None`` for an index of the grid, whose type is the format's."""
+
+    @property
+    def is_float(self) -> bool:
+        """Whether features come as float32."""
+        return self.dtype is not None and self.dtype.kind == "f"
+
+    @property
+    def is_raw_integer(self) -> bool:
+        """Whether features come as the integers a sensor gives."""
+        return self.dtype is not None and self.dtype.kind in "iu"
+
+    @property
+    def is_grid(self) -> bool:
+        """Whether features come as indices of the model's own grid."""
+        return self.dtype is None
+
+    def dtype_in(self, numbers: IntegerFormat) -> np.dtype[Any]:
+        """Return the type of one feature in a number format."""
+        return numbers.index_dtype if self.dtype is None else self.dtype
+
+
+FLOAT_INPUT = InputKind("f32", "raw features", np.dtype(np.float32))
+INPUT_KINDS: Mapping[str, InputKind] = {
+    kind.name: kind
+    for kind in (
+        FLOAT_INPUT,
+        InputKind("raw-int16", "raw whole numbers", np.dtype(np.int16)),
+        InputKind("raw-uint8", "raw whole numbers", np.dtype(np.uint8)),
+        InputKind("grid", "indices of the grid", None),
+    )
+}
+
+Named = TypeVar("Named")
 
 
 @dataclass(frozen=True)
 class Format:
-    """How an export holds its numbers, what it reads and how its loops are written."""
+    """What to lower a model to: the numbers to compute in, and what to read."""
 
-    dtype: str = "f32"
-    """``f32``, ``q15`` or ``q7``."""
-    input: str = "f32"
-    """``f32``, ``raw-int16``, ``raw-uint8``, or ``grid``: features already on the model's own integer grid."""
-    loops: str = "portable"
-    """Inner loops: ``portable`` or those of a processor, such as ``dsp`` or ``avr``."""
+    dtype: str = F32.name
+    """Name of a number format."""
+    input: str = FLOAT_INPUT.name
+    """Name of an input kind."""
     early_exit: bool = False
     """Whether a prediction may stop once the remaining terms cannot change it."""
     rows: Array | None = field(default=None, compare=False, repr=False)
-    """Raw rows that the scales of integers are chosen for; by default the model's card tells the range."""
+    """Raw rows to choose the scales of integers on; without them the model's card gives the range."""
     labels: NDArray[Any] | None = field(default=None, compare=False, repr=False)
     """Their labels, where known."""
+
+    def __post_init__(self) -> None:
+        reads_floats = self.reads.is_float
+        if not isinstance(self.numbers, IntegerFormat) and (not reads_floats or self.early_exit):
+            raise OptionError("float32 programs read float32 and never stop early; integers do both")
+
+    @property
+    def numbers(self) -> NumberFormat:
+        """The number format."""
+        return _by_name(FORMATS, self.dtype, "number format")
+
+    @property
+    def reads(self) -> InputKind:
+        """The input kind."""
+        return _by_name(INPUT_KINDS, self.input, "input kind")
+
+
+def _by_name(known: Mapping[str, Named], name: str, what: str) -> Named:
+    if name not in known:
+        raise OptionError(f"there is no {what} {name!r}{nearest(name, known)}; choose one of: {', '.join(known)}")
+    return known[name]
 
 
 FLOAT32 = Format()

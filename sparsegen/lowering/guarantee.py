@@ -19,18 +19,15 @@ import numpy as np
 
 from sparsegen.arrays import Array
 from sparsegen.lowering.coefficients import partial_sums
-from sparsegen.lowering.integer_program import (
-    FRACTION_BITS,
-    INT32_MAX,
-    KERNEL_BITS,
-    OCTAVES,
-    IntegerProgram,
-    half_power,
-)
+from sparsegen.lowering.curves import KERNEL_BITS, LARGEST_VALUE
+from sparsegen.lowering.integer_program import INT32_MAX, IntegerProgram
+from sparsegen.lowering.quantize import largest_distance
 from sparsegen.model import SparseModel
 
 UINT32_MAX = 2**32 - 1
-FLOAT_INPUT = 2.0**-10  # of a step: what float32 may lose of (x - offset) * factor for indices up to 2^12; the offset's
+FLOAT_ROUNDING = (
+    2.0**-10
+)  # of a step: what float32 may lose of (x - offset) * factor for indices up to 2^12; the offset's
 # own rounding, which counts where features are far from 0, comes on top
 
 
@@ -44,6 +41,10 @@ class Guarantee:
     """Of each score, in the real-valued model's units."""
     intervals: dict[str, tuple[int, int]]
     """Least and largest value of every intermediate result."""
+    is_projected: bool = False
+    """Whether the error holds only where the projection stays within its grid."""
+    largest_index: int | None = None
+    """Largest index that may be read, where the input's type holds larger ones."""
 
     @property
     def margin(self) -> float:
@@ -53,6 +54,18 @@ class Guarantee:
         first, second = np.sort(self.error)[-2:]
         return float(first + second)
 
+    def sentences(self) -> tuple[tuple[str, str], ...]:
+        """Return what holds, as (subject, sentence)."""
+        what = "score" if len(self.error) == 1 else "lead"
+        condition = " whose projection stays within its grid" if self.is_projected else ""
+        inputs = "for every input" if self.largest_index is None else f"for indices up to {self.largest_index}"
+        down, up = self.intervals["score"]
+        return (
+            ("score error", f"at most {self.error.max():.3g} for features within their range{condition}"),
+            ("label", f"cannot differ from the real-valued model's where its {what} exceeds {self.margin:.3g}"),
+            ("overflow", f"ruled out {inputs}; scores stay within {down} and {up}"),
+        )
+
 
 def guarantee(program: IntegerProgram, model: SparseModel) -> Guarantee:
     """Return what holds for every input; raise where an intermediate value could overflow."""
@@ -61,15 +74,24 @@ def guarantee(program: IntegerProgram, model: SparseModel) -> Guarantee:
         limits = (0, UINT32_MAX) if name.startswith("unsigned") else (-INT32_MAX - 1, INT32_MAX)
         if least < limits[0] or largest > limits[1]:
             raise AssertionError(f"{name} of an integer program overflows, which its construction rules out")
-    error = _linear_error(program, model) if program.form == "linear" else _kernel_error(program, model)
-    return Guarantee(program.low, program.high, error, bounds)
+    error = _linear_error(program, model) if program.is_linear else _kernel_error(program, model)
+    reader = program.reader
+    beyond = reader.kind.is_grid and np.iinfo(program.input_dtype).max > reader.levels
+    return Guarantee(
+        program.low,
+        program.high,
+        error,
+        bounds,
+        is_projected=program.projection is not None,
+        largest_index=reader.levels if beyond else None,
+    )
 
 
 def intervals(program: IntegerProgram) -> dict[str, tuple[int, int]]:
     """Return the least and largest value of every intermediate result, whatever the inputs are."""
     bounds: dict[str, tuple[int, int]] = {}
     reader, levels_in = program.reader, program.reader.levels
-    if reader.kind.startswith("raw") and not reader.is_identity:
+    if reader.kind.is_raw_integer and not reader.is_identity:
         type_ = np.iinfo(program.input_dtype)
         ends = np.stack([edge * reader.multiplier + reader.bias for edge in (int(type_.min), int(type_.max))])
         bounds["scaled feature"] = (int(ends.min()), int(ends.max()))
@@ -78,19 +100,14 @@ def intervals(program: IntegerProgram) -> dict[str, tuple[int, int]]:
         up = levels_in * np.maximum(weights, 0).sum(axis=1) + np.maximum(bias, 0)
         down = levels_in * np.minimum(weights, 0).sum(axis=1) + np.minimum(bias, 0)
         bounds["projected value"] = (int(down.min()), int(up.max()))
-    largest = 2**KERNEL_BITS - 1
-    if program.form == "linear":
-        largest = levels_in
-    elif program.form == "square":
-        far = np.maximum(program.vectors, program.levels - program.vectors)
+    largest = levels_in if program.is_linear else LARGEST_VALUE
+    if program.form == "square":
         norms = (program.vectors**2).sum(axis=1)
         squares = program.vectors.shape[1] * program.levels**2
         bounds["unsigned sum of squares and norm"] = (0, int(squares + norms.max()))
         bounds["unsigned twice the dot product"] = (0, int(2 * program.levels * program.vectors.sum(axis=1).max()))
-        bounds["distance"] = (0, int((far**2).sum(axis=1).max()))
-    else:
-        far = np.maximum(program.vectors, program.levels - program.vectors)
-        bounds["distance"] = (0, int(far.sum(axis=1).max()))
+    if not program.is_linear:
+        bounds["distance"] = (0, largest_distance(program.vectors, program.levels, program.form))
     up, down = partial_sums(program.coef, program.intercept, largest)
     bounds["score"] = (down, up)
     return bounds
@@ -99,11 +116,11 @@ def intervals(program: IntegerProgram) -> dict[str, tuple[int, int]]:
 def reading_error(program: IntegerProgram) -> Array:
     """Return how far the index of each raw feature may lie from the feature, in steps, within the box."""
     reader, n = program.reader, program.n_features
-    if reader.kind == "grid":
+    if reader.kind.is_grid:
         return np.zeros(n)
-    if reader.kind == "f32":
+    if reader.kind.is_float:
         moved = np.abs(reader.offset - (program.low - program.step / 2.0)) / program.step
-        return np.asarray(0.5 + FLOAT_INPUT * max(1.0, reader.levels / 2**12) + moved)
+        return np.asarray(0.5 + FLOAT_ROUNDING * max(1.0, reader.levels / 2**12) + moved)
     limits = np.iinfo(program.input_dtype)
     error = np.empty(n)
     for j in range(n):  # every value that the type and the box have in common
@@ -135,7 +152,7 @@ def _kernel_error(program: IntegerProgram, model: SparseModel) -> Array:
         for o in range(program.n_outputs):
             weights = np.concatenate([coef[o, k], -model.coef[o, k]])
             error[o] += _length(weights, K) + apart * _length(coef[o, k], inner)
-            error[o] += np.abs(coef[o, k]).sum() * value_error(program.octave, program.doublings[k])
+            error[o] += np.abs(coef[o, k]).sum() * program.curves[k].error
     return error
 
 
@@ -162,17 +179,6 @@ def _distance(program: IntegerProgram, model: SparseModel) -> float:
         lost += np.abs(program.projection.bias / scale - start)
         apart = (lost + np.abs(exact) @ read + 0.5) * step
     return float(np.linalg.norm(apart) if program.form == "square" else apart.sum())
-
-
-def value_error(octave: int, doubling: int = 0) -> float:
-    """Return the largest error of K over all distances, exhaustively over the exponents."""
-    own = octave - doubling  # log2 of the distance over which this kernel halves
-    width = max(0, own - FRACTION_BITS)
-    d = np.arange(OCTAVES * 2.0 ** min(own, FRACTION_BITS)).astype(np.int64) << width
-    K = half_power(d << doubling, octave) / 2.0**KERNEL_BITS
-    last = d + (1 << width) - 1
-    exact = np.stack([2.0 ** -(d / 2.0**own), 2.0 ** -(last / 2.0**own)])
-    return max(float(np.abs(K - exact).max()), 2.0**-OCTAVES)
 
 
 def _length(weights: Array, K: Array) -> float:

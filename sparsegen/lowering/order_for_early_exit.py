@@ -1,8 +1,8 @@
 """Vectors that weigh most first, and after each what the rest can still change: a prediction may stop there.
 
-Kernel values are never negative and at most ``LARGEST``. So the rest of a binary score lies between the sums of its
-negative and of its positive coefficients times ``LARGEST``, and the rest of a lead of one class over another is at most
-the sum over the vectors of their largest coefficient less their smallest.
+Kernel values are never negative and at most ``LARGEST_VALUE``. So the rest of a binary score lies between the sums of
+its negative and of its positive coefficients times ``LARGEST_VALUE``, and the rest of a lead of one class over another
+is at most the sum over the vectors of their largest coefficient less their smallest.
 
 Bounds are kept in units of 2^16, rounded up, and compared with scores rounded down: a stop is always right.
 """
@@ -13,16 +13,16 @@ from dataclasses import replace
 
 import numpy as np
 
-from sparsegen.lowering.integer_program import KERNEL_BITS, IntegerProgram, Integers
+from sparsegen.lowering.curves import LARGEST_VALUE, Integers
+from sparsegen.lowering.integer_program import IntegerProgram
 
-LARGEST = 2**KERNEL_BITS - 1
 UNIT_BITS = 16
 NEVER = 2**16 - 1  # no score in these units exceeds it
 
 
 def order_for_early_exit(program: IntegerProgram) -> IntegerProgram:
     """Return the program with its vectors by falling weight; scores and labels stay the same."""
-    if program.form == "linear":
+    if program.is_linear:
         return program
     weight = np.abs(program.coef).sum(axis=1).max(axis=0)
     order = np.argsort(-weight, kind="stable")
@@ -40,5 +40,5 @@ def what_remains(program: IntegerProgram) -> Integers:
         change = np.stack([down, up], axis=1)
     else:
         change = (program.coef.max(axis=0) - program.coef.min(axis=0)).sum(axis=0)[:, None]
-    after = (np.cumsum(change[::-1], axis=0)[::-1] - change) * LARGEST
+    after = (np.cumsum(change[::-1], axis=0)[::-1] - change) * LARGEST_VALUE
     return np.asarray(np.minimum(-(-after >> UNIT_BITS), NEVER), dtype=np.int64)

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparsegen.arrays import Array
-from sparsegen.errors import ModelError
+from sparsegen.errors import DataError, ModelError
 from sparsegen.kernels.expression import Expr, evaluate
 from sparsegen.model import Label
 
@@ -70,6 +70,25 @@ class Program:
         """Number of scores."""
         return len(self.intercept)
 
+    @property
+    def n_seen(self) -> int:
+        """Number of values that the vector loops see."""
+        return self.n_features if self.projection is None else len(self.projection)
+
+    @property
+    def input_dtype(self) -> np.dtype[Any]:
+        """The type of one feature as the program reads it."""
+        return np.dtype(np.float32)
+
+    @property
+    def score_dtype(self) -> np.dtype[Any]:
+        """The type of one score as the program writes it."""
+        return np.dtype(np.float32)
+
+    def inputs(self, X: Array) -> NDArray[Any]:
+        """Return raw rows in the type that the program reads."""
+        return as_float32(X)
+
     def prepare(self, X: Array) -> Array:
         """Return the rows as the vector loops see them."""
         X = self.scaled(X)
@@ -109,6 +128,21 @@ class Program:
             }
         named["intercept"] = self.intercept
         return {name: table for name, table in named.items() if table is not None}
+
+
+def as_float32(X: Array) -> NDArray[np.float32]:
+    """Return rows as a device takes them, or raise where float32 cannot hold a value."""
+    given = np.asarray(X)
+    with np.errstate(over="ignore"):
+        rows = given.astype(np.float32)
+    if not np.isfinite(rows).all():
+        row, column = np.argwhere(~np.isfinite(rows))[0]
+        if not np.isfinite(given[row, column]):
+            raise DataError(f"row {row + 1}, feature {column + 1} is not a finite number; devices need one")
+        raise DataError(
+            f"row {row + 1}, feature {column + 1} holds a value beyond float32, which devices take; rescale it"
+        )
+    return rows
 
 
 def float32(values: Array) -> NDArray[np.float32]:

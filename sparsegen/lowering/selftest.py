@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sparsegen.arrays import Array
+from sparsegen.lowering.integer_program import IntegerProgram
 from sparsegen.lowering.locate_data import raw_inputs, thinned
 from sparsegen.lowering.program import float32
 from sparsegen.model import SparseModel
@@ -19,10 +20,10 @@ RELATIVE_TOLERANCE = 1e-3
 
 @dataclass(frozen=True)
 class Selftest:
-    """Raw inputs, as float32 holds them, with the scores and classes the model gives them."""
+    """Inputs as the program reads them, with the scores and classes that it must give."""
 
-    inputs: Array
-    scores: Array
+    inputs: NDArray[Any]
+    scores: NDArray[Any]
     classes: NDArray[np.int64]
     tolerance: float
     """Of each score."""
@@ -44,3 +45,10 @@ def make_selftest(model: SparseModel) -> Selftest:
     tolerance = RELATIVE_TOLERANCE * max(1.0, float(np.abs(scores[chosen]).max()))
     decided = bool(margins[chosen].min() > 2.0 * tolerance)
     return Selftest(candidates[chosen], scores[chosen], classes[chosen], tolerance, decided)
+
+
+def integer_selftest(program: IntegerProgram, real: Selftest) -> Selftest:
+    """Return the examples as an integer program reads them, with the scores that it must give bit by bit."""
+    inputs = np.unique(program.inputs(real.inputs), axis=0)
+    scores = program.scores(inputs)
+    return Selftest(inputs, scores, program.predict_index(inputs), tolerance=0.0, clear=True)

@@ -1,30 +1,24 @@
-"""Export targets, one per file: a SparseModel becomes files."""
+"""Export targets, one per file: they print a lowered program as files."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from sparsegen.lowering import lower
 from sparsegen.lowering.formats import FLOAT32, Format
+from sparsegen.lowering.integer_program import IntegerProgram
+from sparsegen.lowering.lowered import Lowered
+from sparsegen.lowering.program import Program
+from sparsegen.model import SparseModel
 from sparsegen.registry import Registry
 
-if TYPE_CHECKING:
-    from sparsegen.lowering.integer_program import IntegerProgram
-    from sparsegen.model import SparseModel
-
-C_TYPES = {
-    "float32": "float",
-    "int8": "int8_t",
-    "uint8": "uint8_t",
-    "int16": "int16_t",
-    "uint16": "uint16_t",
-    "int32": "int32_t",
-    "uint32": "uint32_t",
-}
+PORTABLE = "portable"
+FLOAT = np.dtype(np.float32)
 
 
 @dataclass(frozen=True)
@@ -45,32 +39,45 @@ class Export:
     """Bytes of constants that a prediction reads."""
     usage: str
     """The command that compiles or loads the export, shown to the user."""
-    format: Format = FLOAT32
-    integer: IntegerProgram | None = None
-    """What an integer export computes, to the bit; ``None`` for float32."""
-    promises: tuple[tuple[str, str], ...] = ()
-    """What is guaranteed or was measured of an integer export: (subject, sentence)."""
+    input_dtype: np.dtype[Any] = FLOAT
+    """The type of one feature as the export reads it."""
+    score_dtype: np.dtype[Any] = FLOAT
+    """The type of one score as the export writes it."""
+    lowered: Lowered | None = None
+    """What the files compute; ``None`` for code that was not lowered from a model."""
 
     @property
-    def input_dtype(self) -> np.dtype[Any]:
-        """The type of one feature as the export reads it."""
-        return np.dtype(np.float32) if self.integer is None else self.integer.input_dtype
-
-    @property
-    def score_dtype(self) -> np.dtype[Any]:
-        """The type of one score as the export writes it."""
-        return np.dtype(np.float32 if self.integer is None else np.int32)
+    def program(self) -> Program | IntegerProgram:
+        """The program that the files compute."""
+        if self.lowered is None:
+            raise ValueError(f"{self.name} was not lowered from a model")
+        return self.lowered.program
 
 
 class Target(ABC):
-    """Turns a model into files."""
+    """Prints programs."""
 
     name: str
     description: str
+    runs_as: str = "c"
+    """What kind of device runs its exports: ``c`` or ``onnx``."""
+    base_two: bool = True
+    """Whether it brings its own exponential, which is a power of two."""
+
+    def lower(self, model: SparseModel, numbers: Format = FLOAT32) -> Lowered:
+        """Return a model as the program that this target prints."""
+        return lower(model, numbers, base_two=self.base_two)
 
     @abstractmethod
-    def export(self, model: SparseModel, name: str, numbers: Format = FLOAT32) -> Export:
-        """Return the files for ``model`` with every symbol prefixed by ``name``."""
+    def write(self, lowered: Lowered, name: str, loops: str = PORTABLE) -> Export:
+        """Return the files for a program with every symbol prefixed by ``name``.
+
+        ``loops`` are the inner loops of integer C: portable, or those that suit a processor.
+        """
+
+    def export(self, model: SparseModel, name: str, numbers: Format = FLOAT32, loops: str = PORTABLE) -> Export:
+        """Return the files for a model: :meth:`lower`, then :meth:`write`."""
+        return self.write(self.lower(model, numbers), name, loops)
 
 
 TARGETS: Registry[Target] = Registry("target", __name__)

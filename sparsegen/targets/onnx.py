@@ -13,13 +13,11 @@ from numpy.typing import NDArray
 
 from sparsegen.errors import OptionError
 from sparsegen.kernels.expression import Add, Const, Core, Exp, Expr, Mul, Pow
-from sparsegen.lowering import lower
-from sparsegen.lowering.formats import FLOAT32, Format
+from sparsegen.lowering.lowered import Lowered
 from sparsegen.lowering.program import Part, Program, float32
-from sparsegen.model import SparseModel
-from sparsegen.targets import TARGETS, Export, Target
-from sparsegen.targets._card import float_card_lines
-from sparsegen.targets._render import check_name
+from sparsegen.targets import PORTABLE, TARGETS, Export, Target
+from sparsegen.targets.card import float_card_lines
+from sparsegen.targets.render import check_name
 
 OPSET = 17
 IR_VERSION = 8
@@ -31,14 +29,17 @@ class Onnx(Target):
     name = "onnx"
     description = "ONNX graph of plain operators, int64 or string labels, free batch dimension"
 
-    def export(self, model: SparseModel, name: str, numbers: Format = FLOAT32) -> Export:
-        """Return ``<name>.onnx``."""
+    runs_as = "onnx"
+    base_two = False
+
+    def write(self, lowered: Lowered, name: str, loops: str = PORTABLE) -> Export:
+        """Return ``<name>.onnx``; the graph has no loops of its own."""
         import onnx
 
         check_name(name)
-        if numbers != FLOAT32:
-            raise OptionError("target onnx holds float32 only; export integers with --target c")
-        program = lower(model)
+        model, program = lowered.model, lowered.program
+        if not isinstance(program, Program):
+            raise OptionError("an ONNX graph holds float32 only; export integers as C")
         graph = _Graph(program)
         graph.build()
         text = model.classes and isinstance(model.classes[0], str)
@@ -60,7 +61,7 @@ class Onnx(Target):
         onnx.checker.check_model(proto, full_check=True)
         return Export(
             target=self.name,
-            runs_as="onnx",
+            runs_as=self.runs_as,
             name=name,
             files={f"{name}.onnx": proto.SerializeToString(deterministic=True)},
             sources=(f"{name}.onnx",),
@@ -68,6 +69,7 @@ class Onnx(Target):
             n_outputs=program.n_outputs,
             table_bytes=table_bytes,
             usage=f"onnxruntime.InferenceSession({f'{name}.onnx'!r}).run(None, {{'X': X}})",
+            lowered=lowered,
         )
 
 

@@ -125,7 +125,6 @@ def test_flash_counts_only_what_a_prediction_reaches(device, make_export):
 
 @pytest.mark.parametrize("dtype", ["uint8", "int16", "uint16"])
 def test_integer_rows_and_scores(device, make_export, dtype):
-    from types import SimpleNamespace
 
     kind = f"{dtype}_t"
     header = f"#include <stdint.h>\nvoid m_scores(const {kind} *x, int32_t *scores);\nint m_predict(const {kind} *x);\n"
@@ -136,7 +135,8 @@ def test_integer_rows_and_scores(device, make_export, dtype):
     export = replace(
         make_export("", 3, 2),
         files={"m.h": header.encode(), "m.c": source.encode()},
-        integer=SimpleNamespace(input_dtype=np.dtype(dtype)),
+        input_dtype=np.dtype(dtype),
+        score_dtype=np.dtype(np.int32),
     )
     limits = np.iinfo(dtype)
     X = np.random.default_rng(1).integers(limits.min, limits.max, size=(70, 3), endpoint=True).astype(dtype)

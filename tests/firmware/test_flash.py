@@ -22,6 +22,7 @@ from sparsegen.firmware.boards import BOARDS
 from sparsegen.kernels import KERNELS
 from sparsegen.lowering.formats import FLOAT32, Format
 from sparsegen.model import SparseModel, Transform
+from sparsegen.targets import TARGETS
 
 Main = Callable[..., tuple[int, str, str]]
 LABELS = ("rest", "walk", 'one, "two" \\ %s')
@@ -75,7 +76,7 @@ def test_firmware_runs_and_agrees_with_python(board: str, numbers: Format, tmp_p
     tools_of(board)
     model = model_of()
     rows = np.rint(2.0 * np.random.default_rng(1).normal(size=(40, 4)))
-    files = flash.make_firmware(model, BOARDS[board], replace(numbers, rows=rows), rows)
+    files = flash.make_firmware(TARGETS["c"].lower(model, replace(numbers, rows=rows)), BOARDS[board], rows)
     built = flash.build(files, BOARDS[board], tmp_path)
     assert 500 < built.flash < BOARDS[board].flash_bytes
     assert 0 < built.ram < BOARDS[board].ram_bytes
@@ -105,7 +106,9 @@ def test_the_command_shows_what_the_firmware_says(main: Main, tmp_path: Path) ->
 
 
 def test_the_same_model_gives_the_same_files() -> None:
-    first, second = (flash.make_firmware(model_of(), BOARDS["uno"], Format(dtype="q7")) for _ in range(2))
+    first, second = (
+        flash.make_firmware(TARGETS["c"].lower(model_of(), Format(dtype="q7")), BOARDS["uno"]) for _ in range(2)
+    )
     assert first == second
     assert {"main.c", "model.c", "model.h", "Makefile", "support/avr/board.mk"} <= set(first)
     assert not [name for name in first if "cortex" in name]
@@ -113,7 +116,7 @@ def test_the_same_model_gives_the_same_files() -> None:
 
 def test_firmware_that_disagrees_is_told_and_is_no_success(main: Main, monkeypatch: pytest.MonkeyPatch) -> None:
     tools_of("sifive_e")
-    monkeypatch.setattr(flash, "_expected", lambda model, export, examples: [2 for _ in examples])
+    monkeypatch.setattr(flash, "_expected", lambda lowered, examples: [2 for _ in examples])
     code, out, _ = main("--board", "sifive_e", "--emulate")
     assert code == 1
     assert f"(Python: {LABELS[2]})" in out
@@ -252,14 +255,17 @@ def test_an_image_that_is_too_large_is_a_sentence(
     n_vectors: int, n_features: int, board: str, sentence: str, tmp_path: Path
 ) -> None:
     tools_of(board)
-    files = flash.make_firmware(model_of(n_vectors, n_features), BOARDS[board])
+    files = flash.make_firmware(TARGETS["c"].lower(model_of(n_vectors, n_features)), BOARDS[board])
     with pytest.raises(FitError, match=rf"the firmware is too large for board {board}: {sentence}; use fewer vectors"):
         flash.build(files, BOARDS[board], tmp_path)
 
 
 def test_what_does_not_compile_is_told(tmp_path: Path) -> None:
     tools_of("uno")
-    files = {**flash.make_firmware(model_of(), BOARDS["uno"]), "main.c": b"int main(void) { return nothing; }\n"}
+    files = {
+        **flash.make_firmware(TARGETS["c"].lower(model_of()), BOARDS["uno"]),
+        "main.c": b"int main(void) { return nothing; }\n",
+    }
     with pytest.raises(ToolError, match=r"the firmware does not build; .*'nothing' undeclared"):
         flash.build(files, BOARDS["uno"], tmp_path)
 

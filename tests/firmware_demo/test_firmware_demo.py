@@ -83,10 +83,10 @@ def test_the_uno_says_what_python_computes(make: Make) -> None:
     X, _ = data.read_features(made / "train.csv", None, n_features=9)
     numbers = Format(dtype="q7", input="raw-int16", loops="avr", rows=X)
     export = TARGETS["c"].export(model, "exercise", numbers)
-    assert export.integer is not None
+    assert export.program is not None
     assert export.files["exercise.c"] == (made / "exercise.c").read_bytes()
     X, _ = data.read_features(made / "test.csv", None, n_features=9)
-    expected = [str(model.classes[i]) for i in export.integer.predict_index(export.integer.inputs(X))]
+    expected = [str(model.classes[i]) for i in export.program.predict_index(export.program.inputs(X))]
     assert re.findall(r"^ +\d+\.\d\d s  (\w+)", done.stdout, re.MULTILINE) == expected
 
 

@@ -7,13 +7,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from golden_models import SMALL
-from integer_models import make_integer_case
+from integer_models import make_integer_case, quantized
 
 from sparsegen.lowering.agreement import Agreement, agreement
-from sparsegen.lowering.quantize import quantize
 
 CASE = make_integer_case(1, n_classes=3, d=4)
-PROGRAM = quantize(CASE.model, "q15", "f32", CASE.rows)
+PROGRAM = quantized(CASE.model, "q15", "f32", CASE.rows)
 
 
 def test_labels_and_accuracy_are_counted():
@@ -47,7 +46,7 @@ def test_without_rows_points_near_the_vectors_are_labelled():
 def test_text_labels_and_numbers_as_text_are_compared_as_text():
     of = SMALL["laplacian_text"]
     X = of.vectors
-    program = quantize(of, "q15", "f32", X)
+    program = quantized(of, "q15", "f32", X)
     assert agreement(program, of, X, of.predict(X)).accuracy == 1.0
     assert agreement(PROGRAM, CASE.model, CASE.rows, CASE.model.predict(CASE.rows).astype(str)).accuracy == 1.0
 

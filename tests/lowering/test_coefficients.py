@@ -8,10 +8,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from integer_models import make_integer_case
+from integer_models import make_integer_case, quantized
 
 from sparsegen.lowering.coefficients import partial_sums, scale_coefficients, score_error, with_coefficients
-from sparsegen.lowering.quantize import quantize
 
 KERNEL = (2**15 - 1, 2**15)
 LINEAR = (255, 1)
@@ -59,7 +58,7 @@ def test_partial_sums_bound_every_order():
 @pytest.mark.parametrize("name", ["rbf", "linear"])
 def test_other_coefficients_are_scaled_anew(name):
     case = make_integer_case(1, name)
-    program = quantize(case.model, "q15", "f32", case.rows)
+    program = quantized(case.model, "q15", "f32", case.rows)
     real = program.coef * program.unit * (1 if name == "linear" else 2**15)
     twice = with_coefficients(program, 2.0 * real, 2.0 * program.intercept * program.unit)
     assert twice.unit == pytest.approx(2.0 * program.unit, rel=1e-3)

@@ -8,18 +8,17 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from integer_models import INTEGERS, integer_cases, make_integer_case
+from integer_models import INTEGERS, integer_cases, make_integer_case, quantized
 
 from sparsegen.lowering.coefficients import score_error
 from sparsegen.lowering.finish import finish
-from sparsegen.lowering.quantize import quantize
 
 
 @settings(max_examples=15, deadline=None)
 @given(integer_cases(raw=True), st.sampled_from(INTEGERS))
 def test_it_never_raises_the_error_on_its_rows(case, dtype):
     wanted = case.model.scores(case.rows)
-    rough = quantize(case.model, dtype, "f32", case.rows, finished=False)
+    rough = quantized(case.model, dtype, "f32", case.rows, finished=False)
     finished = finish(rough, case.model, case.rows)
     assert score_error(finished, case.rows, wanted) <= score_error(rough, case.rows, wanted)
     assert np.array_equal(finished.vectors, rough.vectors)
@@ -28,7 +27,7 @@ def test_it_never_raises_the_error_on_its_rows(case, dtype):
 def test_it_regains_most_of_what_rounding_the_vectors_lost():
     case = make_integer_case(2, d=8, m=12, n_classes=3)
     wanted = case.model.scores(case.rows)
-    rough = quantize(case.model, "q7", "f32", case.rows, finished=False)
+    rough = quantized(case.model, "q7", "f32", case.rows, finished=False)
     moved = replace(
         rough, vectors=np.clip(rough.vectors + np.random.default_rng(0).integers(-3, 4, rough.vectors.shape), 0, 255)
     )
@@ -41,20 +40,21 @@ def test_quantize_finishes_by_default(dtype):
     case = make_integer_case(5, m=10)
     wanted = case.model.scores(case.rows)
     errors = [
-        score_error(quantize(case.model, dtype, "f32", case.rows, finished=f), case.rows, wanted) for f in (True, False)
+        score_error(quantized(case.model, dtype, "f32", case.rows, finished=f), case.rows, wanted)
+        for f in (True, False)
     ]
     assert errors[0] < errors[1]
 
 
 def test_a_linear_program_stays_as_it_is():
     case = make_integer_case(1, "linear")
-    program = quantize(case.model, "q7", "f32", case.rows)
+    program = quantized(case.model, "q7", "f32", case.rows)
     assert finish(program, case.model, case.rows) is program
 
 
 def test_one_row_and_rows_far_from_every_vector_are_no_trouble():
     case = make_integer_case(3, m=9)
-    rough = quantize(case.model, "q7", "f32", case.rows, finished=False)
+    rough = quantized(case.model, "q7", "f32", case.rows, finished=False)
     for rows in (case.rows[:1], case.rows[:3] + 1e6):
         finished = finish(rough, case.model, rows)
         assert np.isfinite(finished.unit)

@@ -8,10 +8,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from integer_models import INTEGERS, READS, SIXTEEN, integer_cases, make_integer_case
+from integer_models import INTEGERS, READS, SIXTEEN, integer_cases, make_integer_case, quantized
 
 from sparsegen.lowering.guarantee import Guarantee, guarantee, reading_error, real_vectors
-from sparsegen.lowering.quantize import quantize
 
 ROUNDING = 1 + 1e-9  # of the bound itself, which is computed in float64
 
@@ -25,7 +24,7 @@ def rows_of_the_box(program, proof, rows, seed=0):
         rng.random((60, len(width))),
     ]
     X = np.vstack([*(proof.low + width * share for share in shares), np.clip(rows, proof.low, proof.high)])
-    if program.reader.kind == "grid":
+    if program.reader.kind.is_grid:
         return program.low + program.inputs(X).astype(np.float64) * program.step
     X = program.inputs(X).astype(np.float64)  # rounding may lead out of the box, or a type not reach into it
     return X[np.all(np.abs(X - (proof.low + proof.high) / 2.0) <= width / 2.0, axis=1)]
@@ -47,7 +46,7 @@ def test_no_score_and_no_clear_label_is_off(case, dtype, reads):
         case = make_integer_case(
             1, d=case.model.n_features, projected=True, raw=True, n_classes=len(case.model.classes)
         )
-    program = quantize(case.model, dtype, reads, case.rows)
+    program = quantized(case.model, dtype, reads, case.rows)
     proof = guarantee(program, case.model)
     X = within_projected_grid(program, case.model, rows_of_the_box(program, proof, case.rows))
     if len(X) == 0:
@@ -66,7 +65,7 @@ def test_no_index_is_further_off_than_reading_allows(reads, centre):
     """Far from 0, float32 rounds the offset by more than a step's fraction."""
     for dtype in INTEGERS:
         case = make_integer_case(3, d=9, centre=centre, raw=reads.startswith("raw"))
-        program = quantize(case.model, dtype, reads, case.rows)
+        program = quantized(case.model, dtype, reads, case.rows)
         proof = guarantee(program, case.model)
         X = rows_of_the_box(program, proof, case.rows)
         exact = (X - program.low) / program.step
@@ -78,7 +77,7 @@ def test_no_index_is_further_off_than_reading_allows(reads, centre):
 def test_the_bound_is_of_use(name):
     """Not only true, but small: below a fifth of the coefficients, and smaller for 16 bits."""
     case = make_integer_case(1, name, d=4, m=4)
-    errors = {d: guarantee(quantize(case.model, d, "f32", case.rows), case.model).error.max() for d in INTEGERS}
+    errors = {d: guarantee(quantized(case.model, d, "f32", case.rows), case.model).error.max() for d in INTEGERS}
     assert errors["q7"] < 0.2 * np.abs(case.model.coef).sum()
     assert errors["q15"] < errors["q7"] / 5
 
@@ -88,7 +87,7 @@ def test_the_bound_is_of_use(name):
 def test_what_kernel_values_lose_is_counted(name, octaves, dtype):
     """Of a model that lies on the grid, nothing else is lost; a row can lose most of what the bound allows."""
     case = make_integer_case(2, name, octaves=octaves, d=2, m=1)
-    program = quantize(case.model, dtype, "grid", case.rows, finished=False)
+    program = quantized(case.model, dtype, "grid", case.rows, finished=False)
     coef, intercept = program.coef * program.unit * 2.0**15, program.intercept * program.unit
     of = replace(case.model, vectors=real_vectors(program, case.model), coef=coef, intercept=intercept)
     bound = guarantee(program, of).error[0]
@@ -101,7 +100,7 @@ def test_what_kernel_values_lose_is_counted(name, octaves, dtype):
 
 def test_a_wrong_coefficient_is_beyond_the_bound_of_the_right_one():
     case = make_integer_case(2, d=4)
-    program = quantize(case.model, "q15", "f32", case.rows)
+    program = quantized(case.model, "q15", "f32", case.rows)
     wrong = replace(program, intercept=program.intercept + round(0.1 / program.unit))
     assert guarantee(wrong, case.model).error[0] >= guarantee(program, case.model).error[0] + 0.0999
 
@@ -121,6 +120,6 @@ def test_margin_is_the_error_of_one_score_or_of_the_two_worst():
     ],
 )
 def test_a_program_that_could_overflow_is_never_exported(change, what):
-    broken = replace(quantize(SIXTEEN, "q15", "grid"), **change)
+    broken = replace(quantized(SIXTEEN, "q15", "grid"), **change)
     with pytest.raises(AssertionError, match=f"{what}.* overflows"):
         guarantee(broken, SIXTEEN)

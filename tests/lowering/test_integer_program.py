@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from integer_models import INTEGERS, READS, SIXTEEN, extreme_inputs, integer_cases, make_integer_case
+from integer_models import INTEGERS, READS, SIXTEEN, extreme_inputs, integer_cases, make_integer_case, quantized
 from reference.integer_program import Twin
 from reference.integer_program import half_power as slow_half_power
 
 from sparsegen.lowering import integer_program
-from sparsegen.lowering.guarantee import guarantee, value_error
-from sparsegen.lowering.integer_program import KERNEL_BITS, half_power, half_power_table
-from sparsegen.lowering.quantize import MAX_OCTAVE, quantize
+from sparsegen.lowering.curves import KERNEL_BITS, HalfPower, half_power, half_power_table
+from sparsegen.lowering.guarantee import guarantee
+from sparsegen.lowering.quantize import MAX_OCTAVE
 
 
 @settings(max_examples=25, deadline=None)
@@ -25,7 +25,7 @@ def test_every_sample_equals_the_twin_and_stays_in_its_intervals(case, dtype, re
         case = make_integer_case(
             1, d=case.model.n_features, projected=True, raw=True, n_classes=len(case.model.classes)
         )
-    program = quantize(case.model, dtype, reads, case.rows)
+    program = quantized(case.model, dtype, reads, case.rows)
     inputs = extreme_inputs(program, case.rows)
     twin = Twin(program)
     assert np.array_equal(program.scores(inputs), twin.scores(inputs))
@@ -36,20 +36,20 @@ def test_every_sample_equals_the_twin_and_stays_in_its_intervals(case, dtype, re
 
 
 def test_labels_are_sign_and_first_of_the_largest():
-    two = quantize(SIXTEEN, "q7", "grid")
+    two = quantized(SIXTEEN, "q7", "grid")
     inputs = extreme_inputs(two, make_integer_case(0, d=16).rows)
     assert np.array_equal(two.predict_index(inputs), two.scores(inputs)[:, 0] > 0)
     zero = replace(two, coef=0 * two.coef, intercept=0 * two.intercept)
     assert not zero.predict_index(inputs).any()  # a score of 0 is class 0
     case = make_integer_case(3, n_classes=4)
-    four = quantize(case.model, "q7", "f32", case.rows)
+    four = quantized(case.model, "q7", "f32", case.rows)
     tied = replace(four, coef=0 * four.coef, intercept=np.array([-1, 5, 5, 2]))
     assert tied.predict_index(tied.inputs(case.rows)).tolist() == [1] * len(case.rows)
 
 
 def test_a_nan_and_what_is_below_count_as_index_0_and_infinity_as_the_last():
     case = make_integer_case(4, d=3)
-    reader = quantize(case.model, "q15", "f32", case.rows).reader
+    reader = quantized(case.model, "q15", "f32", case.rows).reader
     odd = np.array([[np.nan, -np.inf, np.inf], [-3e38, 3e38, np.nan]], np.float32)
     assert reader(odd).tolist() == [[0, 0, reader.levels], [0, reader.levels, 0]]
 
@@ -57,7 +57,7 @@ def test_a_nan_and_what_is_below_count_as_index_0_and_infinity_as_the_last():
 @pytest.mark.parametrize("reads", READS)
 def test_reading_gives_the_nearest_index_within_the_grid(reads):
     case = make_integer_case(5, d=4, raw=True)
-    program = quantize(case.model, "q7", reads, case.rows)
+    program = quantized(case.model, "q7", reads, case.rows)
     inputs = program.inputs(case.rows)
     assert inputs.dtype == program.input_dtype
     raw = program.low + inputs * program.step if reads == "grid" else inputs.astype(np.float64)
@@ -67,7 +67,7 @@ def test_reading_gives_the_nearest_index_within_the_grid(reads):
 
 def test_blocks_make_no_difference(monkeypatch):
     case = make_integer_case(6, "laplacian")
-    program = quantize(case.model, "q7", "f32", case.rows)
+    program = quantized(case.model, "q7", "f32", case.rows)
     inputs = extreme_inputs(program, case.rows)
     whole = program.scores(inputs)
     monkeypatch.setattr(integer_program, "BLOCK_ENTRIES", 70)
@@ -75,7 +75,7 @@ def test_blocks_make_no_difference(monkeypatch):
 
 
 def test_an_overflow_is_never_returned():
-    program = quantize(SIXTEEN, "q7", "grid")
+    program = quantized(SIXTEEN, "q7", "grid")
     broken = replace(program, intercept=np.array([2**33]))
     with pytest.raises(AssertionError, match="overflows"):
         broken.scores(np.zeros((1, 16), np.uint8))
@@ -89,8 +89,8 @@ def test_half_power_is_2_to_the_minus_x_within_its_bound_and_falls(octave):
     d = np.arange(16 << octave) if octave <= 14 else np.unique(np.concatenate([d, d + (1 << width) - 1]))
     K = half_power(d, octave)
     error = np.abs(K / 2.0**KERNEL_BITS - 2.0 ** -(d / 2.0**octave))
-    assert max(error.max(), 2.0**-16) == value_error(octave)
-    assert value_error(octave) < 2.2e-4
+    assert max(error.max(), 2.0**-16) == HalfPower(octave).error
+    assert HalfPower(octave).error < 2.2e-4
     assert K.max() < 2**15
     assert np.all(np.diff(K) <= 0)
     beyond = np.array([16 << octave, (16 << octave) + 1, 2**31 - 1])
@@ -108,8 +108,8 @@ def test_the_bound_of_a_narrower_kernel_is_its_maximum_too(octave, doubling):
     own = octave - doubling
     d = np.arange(max(1, int(16 * 2.0**own)))
     error = np.abs(half_power(d << doubling, octave) / 2.0**KERNEL_BITS - 2.0 ** -(d / 2.0**own))
-    assert max(float(error.max()), 2.0**-16) == pytest.approx(value_error(octave, doubling), rel=1e-3)
-    assert error.max() <= value_error(octave, doubling)
+    assert max(float(error.max()), 2.0**-16) == pytest.approx(HalfPower(octave, doubling).error, rel=1e-3)
+    assert error.max() <= HalfPower(octave, doubling).error
 
 
 def test_the_table_falls_by_half_and_fits_16_bits():

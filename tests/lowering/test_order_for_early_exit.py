@@ -4,12 +4,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from integer_models import make_integer_case
+from integer_models import make_integer_case, quantized
 
 from sparsegen.devices import DEVICES
+from sparsegen.lowering.curves import LARGEST_VALUE
 from sparsegen.lowering.formats import Format
-from sparsegen.lowering.order_for_early_exit import LARGEST, UNIT_BITS, order_for_early_exit, what_remains
-from sparsegen.lowering.quantize import quantize
+from sparsegen.lowering.order_for_early_exit import UNIT_BITS, order_for_early_exit, what_remains
 from sparsegen.targets import TARGETS
 
 DEVICE_LOOPS = [("host", "portable"), ("cortex-m4f", "dsp"), ("atmega328p", "avr")]
@@ -18,7 +18,7 @@ DEVICE_LOOPS = [("host", "portable"), ("cortex-m4f", "dsp"), ("atmega328p", "avr
 @pytest.mark.parametrize("n_classes", [2, 5])
 def test_order_changes_no_score(n_classes):
     case = make_integer_case(3, m=9, n_classes=n_classes)
-    program = quantize(case.model, "q7", "f32", case.rows)
+    program = quantized(case.model, "q7", "f32", case.rows)
     ordered = order_for_early_exit(program)
     inputs = program.inputs(case.rows)
     np.testing.assert_array_equal(ordered.scores(inputs), program.scores(inputs))
@@ -29,11 +29,11 @@ def test_order_changes_no_score(n_classes):
 @pytest.mark.parametrize("n_classes", [2, 5])
 def test_nothing_that_remains_exceeds_its_bound(n_classes):
     case = make_integer_case(4, m=9, n_classes=n_classes)
-    program = order_for_early_exit(quantize(case.model, "q15", "f32", case.rows))
+    program = order_for_early_exit(quantized(case.model, "q15", "f32", case.rows))
     rest = what_remains(program) << UNIT_BITS
     rng = np.random.default_rng(0)
     for _ in range(300):
-        K = rng.choice([0, 1, LARGEST // 3, LARGEST], size=program.coef.shape[1:])
+        K = rng.choice([0, 1, LARGEST_VALUE // 3, LARGEST_VALUE], size=program.coef.shape[1:])
         for u in range(len(program.vectors)):
             change = (program.coef[:, :, u + 1 :] * K[:, u + 1 :]).sum(axis=(1, 2))
             if n_classes == 2:
@@ -49,11 +49,11 @@ def test_a_stop_never_changes_a_label(n_classes, device, loops):
     if (reason := DEVICES[device].missing()) is not None:
         pytest.skip(reason)
     case = make_integer_case(6, m=12, n_classes=n_classes)
-    export = TARGETS["c"].export(case.model, "m", Format("q7", "f32", loops, early_exit=True, rows=case.rows))
-    inputs = export.integer.inputs(case.rows)
+    export = TARGETS["c"].export(case.model, "m", Format("q7", "f32", early_exit=True, rows=case.rows), loops)
+    inputs = export.program.inputs(case.rows)
     out = DEVICES[device].run(export, inputs)
-    np.testing.assert_array_equal(out.labels, export.integer.predict_index(inputs))
-    np.testing.assert_array_equal(out.scores, export.integer.scores(inputs))
+    np.testing.assert_array_equal(out.labels, export.program.predict_index(inputs))
+    np.testing.assert_array_equal(out.scores, export.program.scores(inputs))
 
 
 def test_a_clear_row_costs_less_than_the_worst():
@@ -67,7 +67,7 @@ def test_a_clear_row_costs_less_than_the_worst():
     near = model.transform.offset + model.vectors[:1] / model.transform.scale
     rows = np.vstack([near, case.rows[:8]])
     costs = [
-        device.measure(export, export.integer.inputs(near)).instructions
+        device.measure(export, export.program.inputs(near)).instructions
         for export in (
             TARGETS["c"].export(model, "m", Format("q15", "grid", early_exit=early, rows=rows))
             for early in (False, True)

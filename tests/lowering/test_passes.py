@@ -12,7 +12,7 @@ from reference import program as twin
 from sparsegen.errors import ModelError
 from sparsegen.kernels import KERNELS
 from sparsegen.kernels.expression import Base
-from sparsegen.lowering import lower
+from sparsegen.lowering import float_road
 from sparsegen.lowering.collapse_linear import collapse_linear
 from sparsegen.lowering.fold_preprocessing import MAX_ERROR, fold_preprocessing
 from sparsegen.lowering.locate_data import data_like, raw_inputs
@@ -38,13 +38,13 @@ def test_a_model_pass_keeps_the_scores(step, case):
 @given(case=cases(), base_two=st.booleans())
 def test_the_program_keeps_the_scores(case, base_two):
     # Its tables are float32: what their rounding may cost is what the pass allows itself.
-    assert relative_error(lower(case.model, base_two=base_two).scores(case.X), case) < MAX_ERROR
+    assert relative_error(float_road(case.model, base_two=base_two).scores(case.X), case) < MAX_ERROR
 
 
 @settings(max_examples=100, deadline=None)
 @given(case=cases())
 def test_the_program_keeps_the_scores_in_float32(case):
-    program = lower(case.model, base_two=True)
+    program = float_road(case.model, base_two=True)
     expected = case.model.scores(case.X)
     error = np.abs(twin.scores(program, case.X) - expected).max() / max(1.0, np.abs(expected).max())
     assert error < 1e-4
@@ -57,7 +57,7 @@ def test_float32_survives_large_offsets(mixture, offset):
         for projected in (False, True):
             case = make_case(5, mixture, m=6, d=9, offset=offset, scale=scale, projected=projected)
             expected = case.model.scores(case.X)
-            found = twin.scores(lower(case.model, base_two=True), case.X)
+            found = twin.scores(float_road(case.model, base_two=True), case.X)
             assert np.abs(found - expected).max() < 1e-4 * max(1.0, np.abs(expected).max())
 
 
@@ -65,7 +65,7 @@ def test_float32_survives_large_offsets(mixture, offset):
 def test_float32_survives_an_offset_that_no_scaler_takes_off(name):
     """The vectors tell where the data lies: their centre is taken off."""
     case = make_case(6, (name,), m=6, d=9, offset=1e6, scaled=False)
-    program = lower(case.model, base_two=True)
+    program = float_road(case.model, base_two=True)
     assert program.offset is not None
     assert np.abs(program.offset - case.X.mean(axis=0)).max() < 10.0
     assert np.abs(twin.scores(program, case.X) - case.model.scores(case.X)).max() < 1e-4
@@ -77,14 +77,14 @@ def test_an_offset_that_float32_cannot_hold_costs_nothing():
     rbf = KERNELS["rbf"].bind(gamma=0.5)
     transform = Transform(np.array([16777217.0]), np.array([0.5]))
     model = SparseModel(np.array([[0.0], [1.0]]), np.array([[[1.0, -2.0]]]), np.zeros(1), (rbf,), transform, (0, 1))
-    assert np.abs(twin.scores(lower(model, base_two=True), X) - model.scores(X)).max() < 1e-6
+    assert np.abs(twin.scores(float_road(model, base_two=True), X) - model.scores(X)).max() < 1e-6
 
 
 @settings(max_examples=60, deadline=None)
 @given(case=cases())
 def test_the_estimate_bounds_the_float32_error(case):
     """Up to the error that every form has: that of the coefficients and of the sum of the terms."""
-    program = lower(case.model, base_two=True)
+    program = float_road(case.model, base_two=True)
     expected = case.model.scores(case.X)
     error = np.abs(twin.scores(program, case.X) - expected).max() / max(1.0, np.abs(expected).max())
     inherent = 2.0**-21 * size_of_terms(case.model, case.X) / max(1.0, np.abs(expected).max())
@@ -113,22 +113,22 @@ def forms(program):
     ],
 )
 def test_the_cheapest_accurate_form_is_chosen(mixture, options, expected):
-    assert forms(lower(make_case(3, mixture, **options).model, base_two=True)) == expected
+    assert forms(float_road(make_case(3, mixture, **options).model, base_two=True)) == expected
 
 
 def test_vectors_far_apart_for_their_width_need_differences():
     rng = np.random.default_rng(0)
     vectors, coef = 1e3 * rng.normal(size=(5, 4)), rng.normal(size=(1, 1, 5))
     model = SparseModel(vectors, coef, np.zeros(1), (KERNELS["rbf"].bind(gamma=1.0),), Transform.identity(4), (0, 1))
-    program = lower(model, base_two=True)
+    program = float_road(model, base_two=True)
     assert program.parts[0].form == "square"
     X = (vectors + 0.3 * rng.normal(size=vectors.shape)).astype(np.float32)
     assert np.abs(twin.scores(program, X) - model.scores(X)).max() < 1e-4
 
 
 def test_two_gaussians_share_a_loop_and_two_polynomials_do_not():
-    assert [len(p.outers) for p in lower(make_case(1, ("rbf", "rbf")).model).parts] == [2]
-    assert sum(len(p.outers) for p in lower(make_case(1, ("rbf", "poly", "rbf")).model).parts) == 3
+    assert [len(p.outers) for p in float_road(make_case(1, ("rbf", "rbf")).model).parts] == [2]
+    assert sum(len(p.outers) for p in float_road(make_case(1, ("rbf", "poly", "rbf")).model).parts) == 3
 
 
 def test_prune_merges_copies_and_drops_the_weightless():
@@ -144,7 +144,7 @@ def test_prune_keeps_a_vector_of_a_constant_classifier():
     model = SparseModel(case.model.vectors, 0.0 * case.model.coef, [1.0, 2.0, 0.0], case.model.kernels,
                         case.model.transform, (0, 1, 2))  # fmt: skip
     assert prune(model).n_vectors == 1
-    assert np.allclose(lower(model).scores(case.X), [1.0, 2.0, 0.0])
+    assert np.allclose(float_road(model).scores(case.X), [1.0, 2.0, 0.0])
 
 
 @pytest.mark.parametrize("n_classes", [2, 4])
@@ -182,7 +182,7 @@ def test_a_scale_beyond_float32_falls_back_to_the_buffer():
     model = SparseModel(rng.normal(size=(4, 3)), rng.normal(size=(1, 1, 4)), np.zeros(1),
                         (KERNELS["rbf"].bind(gamma=0.3),), Transform(np.zeros(3), scale), (0, 1))  # fmt: skip
     X = rng.normal(size=(10, 3)) / scale
-    assert np.abs(twin.scores(lower(model, base_two=True), X) - model.scores(X.astype(np.float32))).max() < 1e-5
+    assert np.abs(twin.scores(float_road(model, base_two=True), X) - model.scores(X.astype(np.float32))).max() < 1e-5
 
 
 def test_no_accurate_form_gives_the_best_there_is():

@@ -7,13 +7,16 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from golden_models import model, rbf, wave
-from integer_models import INTEGERS, READS, SIXTEEN, make_integer_case
+from integer_models import INTEGERS, READS, SIXTEEN, make_integer_case, quantized
 
 from sparsegen.errors import ModelError, OptionError
 from sparsegen.kernels import KERNELS
+from sparsegen.lowering.calibrate import Box
 from sparsegen.lowering.coefficients import score_error
+from sparsegen.lowering.formats import FORMATS, INPUT_KINDS
 from sparsegen.lowering.guarantee import guarantee
-from sparsegen.lowering.quantize import LEVELS, MAX_OCTAVE, Box, make_reader, quantize
+from sparsegen.lowering.quantize import MAX_OCTAVE
+from sparsegen.lowering.reader import make_reader
 from sparsegen.model import SparseModel
 
 
@@ -25,7 +28,7 @@ def with_card(of, card):
 @pytest.mark.parametrize("name", ["rbf", "laplacian", "linear"])
 def test_scores_are_close_to_the_model(name, dtype):
     case = make_integer_case(1, name, n_classes=3, d=6, m=8)
-    program = quantize(case.model, dtype, "f32", case.rows)
+    program = quantized(case.model, dtype, "f32", case.rows)
     wanted = case.model.scores(case.rows)
     assert score_error(program, case.rows, wanted) < {"q7": 0.02, "q15": 5e-4}[dtype] * np.abs(wanted).max()
     assert program.coef.dtype == np.int64
@@ -35,29 +38,29 @@ def test_scores_are_close_to_the_model(name, dtype):
 @pytest.mark.parametrize("dtype", INTEGERS)
 def test_a_step_halves_the_kernel_after_a_power_of_two(dtype):
     case = make_integer_case(2)
-    program = quantize(case.model, dtype, "f32", case.rows)
+    program = quantized(case.model, dtype, "f32", case.rows)
     step, gamma = program.kernel_grid[1], dict(case.model.kernels[0].params)["gamma"]
-    assert gamma * step**2 * 2**program.octave == pytest.approx(np.log(2.0))
+    assert gamma * step**2 * 2 ** program.curves[0].octave == pytest.approx(np.log(2.0))
     assert program.vectors.min() >= 0
-    assert program.vectors.max() <= program.levels <= LEVELS[dtype]
+    assert program.vectors.max() <= program.levels <= FORMATS[dtype].levels
 
 
 def test_indices_of_many_features_are_fewer_so_that_squares_fit():
-    program = quantize(model([rbf(0.01)], 3, 40, (0, 1)), "q15", "grid")
+    program = quantized(model([rbf(0.01)], 3, 40, (0, 1)), "q15", "grid")
     assert 40 * program.levels**2 <= 2**31 - 1 < 40 * (program.levels + 1) ** 2
 
 
 def test_several_kernels_are_doublings_of_the_widest():
     of = model([rbf(1.0), rbf(0.25), rbf(4.0)], 3, 2, (0, 1))
-    assert quantize(of, "q7", "f32").doublings == (2, 0, 4)
-    assert quantize(model([rbf(0.7)], 3, 2, (0, 1)), "q7", "f32").doublings == (0,)
+    assert [curve.doubling for curve in quantized(of, "q7", "f32").curves] == [2, 0, 4]
+    assert [curve.doubling for curve in quantized(model([rbf(0.7)], 3, 2, (0, 1)), "q7", "f32").curves] == [0]
 
 
 def test_doublings_beyond_the_last_octave_are_not_counted():
     """A kernel 2^60 times narrower is 1 on its vector and 0 elsewhere; a shift by 60 would be undefined in C."""
     of = model([rbf(1.0), rbf(2.0**60)], 3, 2, (0, 1))
-    program = quantize(of, "q7", "grid", finished=False)
-    assert program.doublings[1] == program.octave + 4
+    program = quantized(of, "q7", "grid", finished=False)
+    assert program.curves[1].doubling == program.curves[0].octave + 4
     at, beside = program.vectors[:1], program.vectors[:1] + np.array([1, 0])
     assert program.kernel_values(at)[0, 1, 0] > 32000
     assert program.kernel_values(beside)[0, 1, 0] == 0
@@ -67,45 +70,44 @@ def test_doublings_beyond_the_last_octave_are_not_counted():
 @pytest.mark.parametrize(
     ("kernels", "sentence"),
     [
-        ([("poly", {"degree": 3})], "the kernel poly has no integer form; export it with --dtype f32"),
-        ([rbf(), ("linear", {})], "the kernel rbf, linear has no integer form; export it with --dtype f32"),
-        ([("linear", {}), ("linear", {})], "the kernel linear has no integer form; export it with --dtype f32"),
         (
-            [rbf(1.0), rbf(3.0)],
-            "the gammas of this model's kernels are not powers of two apart, which integers need; train with such "
-            "gammas, or export with --dtype f32",
+            [("poly", {"degree": 3})],
+            "the kernel poly has no integer form; use float32, or one kernel that falls with its distance",
+        ),
+        (
+            [rbf(), ("linear", {})],
+            "the kernel rbf, linear has no integer form; use float32, or one kernel that falls with its distance",
+        ),
+        (
+            [("linear", {}), ("linear", {})],
+            "the kernel linear has no integer form; use float32, or one kernel that falls with its distance",
         ),
     ],
 )
 def test_kernels_without_an_integer_form_are_one_sentence(kernels, sentence):
     with pytest.raises(OptionError) as refused:
-        quantize(model(kernels, 3, 2, (0, 1)), "q7", "f32")
+        quantized(model(kernels, 3, 2, (0, 1)), "q7", "f32")
     assert str(refused.value) == sentence
 
 
 def test_a_kernel_that_hardly_falls_is_one_sentence():
-    with pytest.raises(OptionError, match="so wide that integers see no distances; export with --dtype f32"):
-        quantize(model([rbf(1e-12)], 3, 2, (0, 1)), "q15", "f32")
+    with pytest.raises(OptionError, match="so wide that integers see no distances; use float32"):
+        quantized(model([rbf(1e-12)], 3, 2, (0, 1)), "q15", "f32")
 
 
 def test_a_wide_kernel_uses_the_longest_octave_there_is():
     of = model([rbf(1e-3)], 5, 2, (0, 1))
-    program = quantize(of, "q15", "f32")
-    assert program.octave == MAX_OCTAVE
+    program = quantized(of, "q15", "f32")
+    assert program.curves[0].octave == MAX_OCTAVE
     rows = wave(50, 2)
     assert score_error(program, rows, of.scores(rows)) < 1e-3
-
-
-def test_an_unknown_input_is_one_sentence():
-    with pytest.raises(OptionError, match="input 'raw' is unknown; choose one of: f32, raw-int16, raw-uint8, grid"):
-        quantize(SIXTEEN, "q7", "raw")
 
 
 def test_a_projection_that_does_not_fit_is_one_sentence():
     case = make_integer_case(0, d=6, projected=True)
     huge = replace(case.model.transform, projection=1e9 * case.model.transform.projection)
     with pytest.raises(OptionError, match="the projection's factors are too far apart for integers"):
-        quantize(replace(case.model, transform=huge), "q7", "raw-uint8", case.rows)
+        quantized(replace(case.model, transform=huge), "q7", "raw-uint8", case.rows)
 
 
 # ---- The box ---------------------------------------------------------------------------------------------------------
@@ -137,7 +139,7 @@ def test_the_box_is_the_cards_or_around_the_vectors():
 )
 def test_a_card_whose_ranges_do_not_fit_is_one_sentence(ranges):
     with pytest.raises(
-        ModelError, match="the ranges in the model's card do not fit its features; give rows with --cal"
+        ModelError, match="the ranges in the model's card do not fit its features; give rows to calibrate on"
     ):
         Box.of(with_card(SIXTEEN, {"ranges": ranges}))
 
@@ -151,14 +153,14 @@ def test_a_box_without_width_still_gives_a_program(name, reads):
     )
     rows = np.array([[3.0, 5.0], [3.0, 5.0]])
     for dtype in INTEGERS:
-        program = quantize(of, dtype, reads, rows)
+        program = quantized(of, dtype, reads, rows)
         scores = program.scores(program.inputs(rows)) * program.unit
         assert np.abs(scores - of.scores(rows)).max() < 2e-3 * np.abs(of.scores(rows)).max()
 
 
 def test_a_constant_feature_and_one_vector():
     case = make_integer_case(8, m=1, constant=True)
-    program = quantize(case.model, "q7", "f32", case.rows)
+    program = quantized(case.model, "q7", "f32", case.rows)
     assert program.vectors.shape == (1, 5)
     assert score_error(program, case.rows, case.model.scores(case.rows)) < 0.05
 
@@ -168,12 +170,12 @@ def test_a_constant_feature_and_one_vector():
 
 def test_bytes_that_are_their_own_indices_are_read_as_they_are():
     low, step = np.zeros(3), np.ones(3)
-    assert make_reader("raw-uint8", low, step, 255).is_identity
-    assert not make_reader("raw-uint8", low, 2 * step, 255).is_identity
-    assert not make_reader("raw-uint8", low + 1, step, 255).is_identity
-    assert not make_reader("raw-int16", low, step, 255).is_identity
+    assert make_reader(INPUT_KINDS["raw-uint8"], low, step, 255).is_identity
+    assert not make_reader(INPUT_KINDS["raw-uint8"], low, 2 * step, 255).is_identity
+    assert not make_reader(INPUT_KINDS["raw-uint8"], low + 1, step, 255).is_identity
+    assert not make_reader(INPUT_KINDS["raw-int16"], low, step, 255).is_identity
     case = make_integer_case(9, projected=True, raw=True)
-    assert quantize(case.model, "q7", "raw-uint8", case.rows).reader.is_identity
+    assert quantized(case.model, "q7", "raw-uint8", case.rows).reader.is_identity
 
 
 @pytest.mark.parametrize("reads", ["raw-int16", "raw-uint8"])
@@ -182,7 +184,7 @@ def test_bytes_that_are_their_own_indices_are_read_as_they_are():
 def test_a_reader_rounds_every_value_of_its_type(reads, levels, span):
     kind = np.iinfo(np.int16 if reads == "raw-int16" else np.uint8)
     low, step = np.array([kind.min + 1.0]), np.array([span / levels])
-    reader = make_reader(reads, low, step, levels)
+    reader = make_reader(INPUT_KINDS[reads], low, step, levels)
     x = np.arange(kind.min, kind.max + 1)[:, None]
     exact = np.clip((x - low) / step, 0, levels)
     assert np.abs(reader(x) - exact).max() <= 0.5 + 0.13 + (levels > 255)
@@ -190,7 +192,7 @@ def test_a_reader_rounds_every_value_of_its_type(reads, levels, span):
 
 
 def test_the_same_model_gives_the_same_program():
-    first, second = (quantize(SIXTEEN, "q7", "f32") for _ in range(2))
+    first, second = (quantized(SIXTEEN, "q7", "f32") for _ in range(2))
     assert np.array_equal(first.coef, second.coef)
     assert np.array_equal(first.vectors, second.vectors)
-    assert (first.octave, first.unit) == (second.octave, second.unit)
+    assert (first.curves, first.unit) == (second.curves, second.unit)

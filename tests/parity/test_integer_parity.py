@@ -28,7 +28,7 @@ from integer_models import (
 from sparsegen.devices import DEVICES
 from sparsegen.devices.host import Host
 from sparsegen.lowering.quantize import MAX_OCTAVE
-from sparsegen.targets._avr_loops import has_avr_form
+from sparsegen.targets.c.avr import avr_values
 
 DEVICES_TRIED = ("cortex-m0plus", "cortex-m4f", "rv32imc", "atmega328p")
 AVR_TAILS = (1, 2, 3, 5, 8, 9, 16, 17, 33)
@@ -130,14 +130,14 @@ def test_assembly_shifts_by_every_octave(dtype):
     for octave in range(MAX_OCTAVE + 1):
         of = model([rbf(2.0 ** ({"q7": 12, "q15": 26}[dtype] - octave))], 2, 2, (0, 1))
         exports.append(integer_export_of(of, f"m{octave}", dtype, "grid", rows(of), "avr"))
-        assert has_avr_form(exports[-1].integer, 2)
-    assert len({export.integer.octave for export in exports}) >= MAX_OCTAVE
+        assert avr_values(exports[-1].program) is not None
+    assert len({export.program.curves[0].octave for export in exports}) >= MAX_OCTAVE
     for some in (exports[:14], exports[14:]):
-        levels = some[0].integer.levels
-        at = np.unique(np.concatenate([e.integer.vectors for e in some]), axis=0)
+        levels = some[0].program.levels
+        at = np.unique(np.concatenate([e.program.vectors for e in some]), axis=0)
         shifts = [0, 1, 2, 3, 4, 5, 7, 9, 15, 16, 17, 30, 64, 100, 181, 255, 700, 1000, 2900, 5000, 8191, 20000]
         near = np.vstack([at + np.array([0, shift]) for shift in shifts])
-        inputs = np.vstack([np.clip(near, 0, levels), extreme_inputs(some[0].integer, at.astype(float))])
+        inputs = np.vstack([np.clip(near, 0, levels), extreme_inputs(some[0].program, at.astype(float))])
         assert_equal(device, some, inputs.astype(some[0].input_dtype))
 
 
@@ -156,4 +156,4 @@ def test_a_kernel_so_narrow_that_only_its_vector_sees_it(dtype):
     require(DEVICES["host"])
     case = make_integer_case(6, octaves=(0, 60))
     exports = [integer_export_of(case.model, "m", dtype, "grid", case.rows)]
-    assert_equal(DEVICES["host"], exports, extreme_inputs(exports[0].integer, case.rows))
+    assert_equal(DEVICES["host"], exports, extreme_inputs(exports[0].program, case.rows))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from sparsegen.lowering.curves import HalfPower
 from sparsegen.lowering.integer_program import IntegerProgram
 
 INT32 = (-(2**31), 2**31 - 1)
@@ -28,15 +29,15 @@ class Twin:
         out = [int(b) for b in p.intercept]
         for b in out:
             self.seen("score", b)
-        if p.form == "linear":
+        if p.is_linear:
             for o in range(p.n_outputs):
                 for j, index in enumerate(q):
                     out[o] = self.seen("score", out[o] + int(p.coef[o, 0, j]) * index)
             return out
         for u, vector in enumerate(p.vectors.tolist()):
             d = self.distance(q, vector)
-            for k, doubling in enumerate(p.doublings):
-                value = half_power(d << doubling, p.octave)
+            for k, curve in enumerate(p.curves):
+                value = self.value(curve, d)
                 assert 0 <= value < 2**15
                 for o in range(p.n_outputs):
                     out[o] = self.seen("score", out[o] + int(p.coef[o, k, u]) * value)
@@ -46,7 +47,7 @@ class Twin:
         r = self.program.reader
         if r.is_identity:
             return int(x)
-        if r.kind == "f32":
+        if r.kind.is_float:
             with np.errstate(all="ignore"):
                 t = (np.float32(x) - r.offset[j]) * r.factor[j]
             assert t.dtype == np.float32
@@ -60,6 +61,11 @@ class Twin:
         for index, weight in zip(q, p.weights[i].tolist(), strict=True):
             t = self.seen("projected value", t + weight * index)
         return min(max(t, 0) >> p.shift, p.levels)
+
+    def value(self, curve, d) -> int:
+        if isinstance(curve, HalfPower):
+            return half_power(d << curve.doubling, curve.octave)
+        return sampled(d, curve.width, curve.values.tolist())
 
     def distance(self, q, vector) -> int:
         if self.program.form == "absolute":
@@ -88,3 +94,15 @@ def half_power(d: int, octave: int) -> int:
     i, place = (z >> 8) & 15, z & 255
     above, below = (int(np.rint((1.0 - chord) * 2.0**15 * 2.0 ** -(f / 16 + middle))) for f in (i, i + 1))
     return (above - (((above - below) * place) >> 8)) >> (z >> 12)
+
+
+def sampled(d: int, width: int, values: list[int]) -> int:
+    """Return what lies between the entries around d: ends 0 to 32 times 2^width, then 16 to 32 times twice that, ..."""
+    at, first, size = d / 2**width, 0, 1
+    while at / size >= 32:
+        first, size = first + 16, size * 2
+    index = first + int(at / size)
+    if index >= len(values) - 1:
+        return 0
+    place = ((d << 8) >> width) // size % 256
+    return values[index] - (((values[index] - values[index + 1]) * place) >> 8)

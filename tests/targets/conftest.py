@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from c_programs import Written, written
 from golden_models import EVERY
-from wrapped import integer_c  # noqa: F401 - a fixture for all tests here
+from wrapped import counts  # noqa: F401 - a fixture for all tests here
 
 
 @pytest.fixture(scope="session")

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from jinja2 import UndefinedError
 
 from sparsegen.errors import ModelError, OptionError
-from sparsegen.targets._render import c_array, c_comment, c_real, c_string, check_name, render
+from sparsegen.targets.render import c_array, c_comment, c_real, c_string, check_name, render
 
 floats = st.floats(width=32, allow_nan=False, allow_infinity=False)
 

@@ -40,6 +40,7 @@ static float binary_rbf_exp2(float t)
 
     whole.value = t + 12582912.0f; /* 1.5 * 2^23: the low bits now hold t, rounded to an integer */
     f = t + (12582912.0f - whole.value); /* -0.5 to 0.5 */
+    /* minimax on -0.5 to 0.5 */
     result.value = ((((0.0013264727f * f + 0.009671513f) * f + 0.055507336f) * f + 0.24022242f) * f + 0.693147f) * f + 1.0f;
     result.bits += whole.bits << 23; /* the integer goes into the exponent field */
     if (whole.bits - 0x4B3FFF82u > 253u) {
@@ -54,20 +55,20 @@ void binary_rbf_scores(const float *x, float *scores)
     float squares = 0.0f;
     const BINARY_RBF_ROM float *v = binary_rbf_vectors;
     const BINARY_RBF_ROM float *c = binary_rbf_coef;
-    int u;
 
     squares += x[0] * x[0];
     squares += x[1] * x[1];
     squares += x[2] * x[2];
     squares *= -0.36067376f;
-    for (u = 0; u < 4; ++u) {
+    for (int u = 0; u < 4; ++u) {
         float t = squares + v[0];
+        float k0;
 
         t += x[0] * v[1];
         t += x[1] * v[2];
         t += x[2] * v[3];
         v += 4;
-        const float k0 = binary_rbf_exp2(t);
+        k0 = binary_rbf_exp2(t);
         score += c[0] * k0;
         c += 1;
     }
@@ -100,14 +101,13 @@ int binary_rbf_selftest(void)
     const BINARY_RBF_ROM float *score = expected;
     float x[BINARY_RBF_FEATURES];
     float scores[BINARY_RBF_OUTPUTS];
-    int i, k;
 
-    for (i = 0; i < 2; ++i) {
-        for (k = 0; k < BINARY_RBF_FEATURES; ++k) {
-            x[k] = input[k];
+    for (int i = 0; i < 2; ++i) {
+        for (int j = 0; j < BINARY_RBF_FEATURES; ++j) {
+            x[j] = input[j];
         }
         binary_rbf_scores(x, scores);
-        for (k = 0; k < BINARY_RBF_OUTPUTS; ++k) {
+        for (int k = 0; k < BINARY_RBF_OUTPUTS; ++k) {
             const float difference = scores[k] - score[k];
 
             /* Written so that a NaN fails. */

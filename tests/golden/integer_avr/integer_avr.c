@@ -124,6 +124,7 @@ static inline int integer_avr_value(const uint16_t *x, const INTEGER_AVR_ROM uin
         "add %B[dot], r0\n\t"
         "adc %C[dot], r1\n\t"
         "adc %D[dot], %[zero]\n\t"
+        /* d = norm + squares - dot - dot */
         "lpm %A[d], Z+\n\t"
         "lpm %B[d], Z+\n\t"
         "lpm %C[d], Z+\n\t"
@@ -140,6 +141,7 @@ static inline int integer_avr_value(const uint16_t *x, const INTEGER_AVR_ROM uin
         "sbc %B[d], %B[dot]\n\t"
         "sbc %C[d], %C[dot]\n\t"
         "sbc %D[d], %D[dot]\n\t"
+        /* the exponent: d, shifted; where it exceeds 16 bits, the value is 0 */
         "mov %A[d], %B[d]\n\t"
         "mov %B[d], %C[d]\n\t"
         "mov %C[d], %D[d]\n\t"
@@ -162,6 +164,7 @@ static inline int integer_avr_value(const uint16_t *x, const INTEGER_AVR_ROM uin
         "clr %B[d]\n\t"
         "rjmp 9f\n\t"
         "2:\n\t"
+        /* the interval is in the low half of byte B, the octave in its high one; c:C is the entry, b:e the next */
         "mov %[a], %B[d]\n\t"
         "andi %[a], 15\n\t"
         "lsl %[a]\n\t"
@@ -173,6 +176,7 @@ static inline int integer_avr_value(const uint16_t *x, const INTEGER_AVR_ROM uin
         "lpm %[c], Z+\n\t"
         "lpm %[e], Z+\n\t"
         "lpm %[b], Z\n\t"
+        /* fall = (above - below) * place >> 8, in r1:r0 */
         "mov %A[dot], %C[d]\n\t"
         "mov %B[dot], %[c]\n\t"
         "sub %A[dot], %[e]\n\t"
@@ -185,6 +189,7 @@ static inline int integer_avr_value(const uint16_t *x, const INTEGER_AVR_ROM uin
         "sub %C[d], r0\n\t"
         "sbc %[c], r1\n\t"
         "mov %A[d], %C[d]\n\t"
+        /* (above - fall) >> octave, a whole byte first */
         "swap %B[d]\n\t"
         "sbrs %B[d], 3\n\t"
         "rjmp 3f\n\t"
@@ -226,19 +231,20 @@ static int integer_avr_half_power(uint32_t d)
 static int32_t integer_avr_score(const int16_t *x)
 {
     uint16_t q[17];
-    const volatile uint16_t *const f = q; /* read anew for every vector, not kept on the stack */
+#if !defined(INTEGER_AVR_ASM)
+    const volatile uint16_t *const f = q; /* read again for every vector, not kept on the stack */
+#endif
     const INTEGER_AVR_ROM struct integer_avr_row *r;
     int32_t score = 217902665L;
     uint32_t squares = 0u;
-    int j;
 
-    for (j = 0; j < 17; ++j) {
+    for (int j = 0; j < 17; ++j) {
         const int32_t t = (int32_t)x[j] * integer_avr_multiplier[j] + integer_avr_bias[j];
         const int32_t index = t > 0 ? t >> 2 : 0;
 
         q[j] = (uint16_t)(index < 11239 ? index : 11239);
     }
-    for (j = 0; j < 16; j += 4) {
+    for (int j = 0; j < 16; j += 4) {
         squares += (uint32_t)q[j] * q[j];
         squares += (uint32_t)q[j + 1] * q[j + 1];
         squares += (uint32_t)q[j + 2] * q[j + 2];
@@ -247,7 +253,7 @@ static int32_t integer_avr_score(const int16_t *x)
     squares += (uint32_t)q[16] * q[16];
     for (r = integer_avr_rows; r != integer_avr_rows + 3; ++r) {
 #if defined(INTEGER_AVR_ASM)
-        const int value = integer_avr_value((const uint16_t *)f, r->at, squares);
+        const int value = integer_avr_value(q, r->at, squares);
 
         score += (int32_t)r->coef[0] * value;
 #else
@@ -255,7 +261,7 @@ static int32_t integer_avr_score(const int16_t *x)
         uint32_t d;
         const INTEGER_AVR_ROM uint16_t *v = r->at;
 
-        for (j = 0; j < 16; j += 8) {
+        for (int j = 0; j < 16; j += 8) {
             dot += (uint32_t)f[j] * v[0];
             dot += (uint32_t)f[j + 1] * v[1];
             dot += (uint32_t)f[j + 2] * v[2];
@@ -267,7 +273,6 @@ static int32_t integer_avr_score(const int16_t *x)
             v += 8;
         }
         dot += (uint32_t)f[16] * v[0];
-        v += 1;
         d = squares + r->norm - 2u * dot;
         if (d < 1073741824u) {
             const int value = integer_avr_half_power(d);
@@ -306,14 +311,13 @@ int integer_avr_selftest(void)
     const INTEGER_AVR_ROM int32_t *score = expected;
     int16_t x[INTEGER_AVR_FEATURES];
     int32_t scores[INTEGER_AVR_OUTPUTS];
-    int i, k;
 
-    for (i = 0; i < 1; ++i) {
-        for (k = 0; k < INTEGER_AVR_FEATURES; ++k) {
-            x[k] = input[k];
+    for (int i = 0; i < 1; ++i) {
+        for (int j = 0; j < INTEGER_AVR_FEATURES; ++j) {
+            x[j] = input[j];
         }
         integer_avr_scores(x, scores);
-        for (k = 0; k < INTEGER_AVR_OUTPUTS; ++k) {
+        for (int k = 0; k < INTEGER_AVR_OUTPUTS; ++k) {
             if (scores[k] != score[k]) {
                 return i + 1;
             }

@@ -54,14 +54,13 @@ static int integer_laplacian_half_power(uint32_t d)
 void integer_laplacian_scores(const float *x, int32_t *scores)
 {
     uint8_t q[4];
-    const volatile uint8_t *const f = q; /* read anew for every vector, not kept on the stack */
+    const volatile uint8_t *const f = q; /* read again for every vector, not kept on the stack */
     const INTEGER_LAPLACIAN_ROM struct integer_laplacian_row *r;
-    int j, k;
 
-    for (k = 0; k < 3; ++k) {
+    for (int k = 0; k < 3; ++k) {
         scores[k] = integer_laplacian_intercept[k];
     }
-    for (j = 0; j < 4; ++j) {
+    for (int j = 0; j < 4; ++j) {
         const float t = (x[j] - integer_laplacian_offset[j]) * integer_laplacian_factor[j];
 
         q[j] = (uint8_t)(t > 0.0f ? (t < 255.0f ? (uint8_t)t : 255) : 0); /* a NaN becomes 0 */
@@ -81,7 +80,7 @@ void integer_laplacian_scores(const float *x, int32_t *scores)
         if (d < 1024u) {
             const int value = integer_laplacian_half_power(d);
 
-            for (k = 0; k < 3; ++k) {
+            for (int k = 0; k < 3; ++k) {
                 scores[k] += (int32_t)r->coef[k] * value;
             }
         }
@@ -92,10 +91,9 @@ int integer_laplacian_predict(const float *x)
 {
     int32_t scores[3];
     int best = 0;
-    int k;
 
     integer_laplacian_scores(x, scores);
-    for (k = 1; k < 3; ++k) {
+    for (int k = 1; k < 3; ++k) {
         if (scores[k] > scores[best]) {
             best = k;
         }
@@ -125,14 +123,13 @@ int integer_laplacian_selftest(void)
     const INTEGER_LAPLACIAN_ROM int32_t *score = expected;
     float x[INTEGER_LAPLACIAN_FEATURES];
     int32_t scores[INTEGER_LAPLACIAN_OUTPUTS];
-    int i, k;
 
-    for (i = 0; i < 2; ++i) {
-        for (k = 0; k < INTEGER_LAPLACIAN_FEATURES; ++k) {
-            x[k] = input[k];
+    for (int i = 0; i < 2; ++i) {
+        for (int j = 0; j < INTEGER_LAPLACIAN_FEATURES; ++j) {
+            x[j] = input[j];
         }
         integer_laplacian_scores(x, scores);
-        for (k = 0; k < INTEGER_LAPLACIAN_OUTPUTS; ++k) {
+        for (int k = 0; k < INTEGER_LAPLACIAN_OUTPUTS; ++k) {
             if (scores[k] != score[k]) {
                 return i + 1;
             }

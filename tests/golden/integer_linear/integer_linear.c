@@ -29,18 +29,17 @@ void integer_linear_scores(const uint8_t *x, int32_t *scores)
 {
     uint16_t q[4];
     const INTEGER_LINEAR_ROM int16_t *c = integer_linear_coef;
-    int j, k;
 
-    for (k = 0; k < 3; ++k) {
+    for (int k = 0; k < 3; ++k) {
         scores[k] = integer_linear_intercept[k];
     }
-    for (j = 0; j < 4; ++j) {
+    for (int j = 0; j < 4; ++j) {
         const int32_t t = (int32_t)x[j] * integer_linear_multiplier[j] + integer_linear_bias[j];
         const int32_t index = t > 0 ? t >> 14 : 0;
 
         q[j] = (uint16_t)(index < 80 ? index : 80);
     }
-    for (k = 0; k < 3; ++k) {
+    for (int k = 0; k < 3; ++k) {
         scores[k] += (int32_t)q[0] * c[0];
         scores[k] += (int32_t)q[1] * c[1];
         scores[k] += (int32_t)q[2] * c[2];
@@ -53,10 +52,9 @@ int integer_linear_predict(const uint8_t *x)
 {
     int32_t scores[3];
     int best = 0;
-    int k;
 
     integer_linear_scores(x, scores);
-    for (k = 1; k < 3; ++k) {
+    for (int k = 1; k < 3; ++k) {
         if (scores[k] > scores[best]) {
             best = k;
         }
@@ -84,14 +82,13 @@ int integer_linear_selftest(void)
     const INTEGER_LINEAR_ROM int32_t *score = expected;
     uint8_t x[INTEGER_LINEAR_FEATURES];
     int32_t scores[INTEGER_LINEAR_OUTPUTS];
-    int i, k;
 
-    for (i = 0; i < 3; ++i) {
-        for (k = 0; k < INTEGER_LINEAR_FEATURES; ++k) {
-            x[k] = input[k];
+    for (int i = 0; i < 3; ++i) {
+        for (int j = 0; j < INTEGER_LINEAR_FEATURES; ++j) {
+            x[j] = input[j];
         }
         integer_linear_scores(x, scores);
-        for (k = 0; k < INTEGER_LINEAR_OUTPUTS; ++k) {
+        for (int k = 0; k < INTEGER_LINEAR_OUTPUTS; ++k) {
             if (scores[k] != score[k]) {
                 return i + 1;
             }

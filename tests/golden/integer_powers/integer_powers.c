@@ -28,20 +28,20 @@ static const INTEGER_POWERS_ROM uint16_t integer_powers_powers[17] = {
 
 /* expansion vectors */
 static const INTEGER_POWERS_ROM struct integer_powers_row {
-    uint16_t at[3];
     uint32_t norm; /* squared length */
+    uint16_t at[3];
     int16_t coef[9]; /* for each kernel, one per output */
 } integer_powers_rows[4] = {
-    {{14941, 18056, 8310}, 618308717u, {
+    {618308717u, {14941, 18056, 8310}, {
         13178, -12947, -10394, 12611, -206, 12670, -7058, -7257, 13474,
     }},
-    {{15670, 11704, 16831}, 665815077u, {
+    {665815077u, {15670, 11704, 16831}, {
         -6978, -11632, 5836, 3471, -13000, -223, -3637, 11068, 1605,
     }},
-    {{9215, 13618, 17367}, 571978838u, {
+    {571978838u, {9215, 13618, 17367}, {
         6225, 1694, 2361, -11918, 10296, -13284, -4095, -12297, -11473,
     }},
-    {{11813, 11926, 9387}, 369892214u, {
+    {369892214u, {11813, 11926, 9387}, {
         -11318, 13650, -11299, -12444, -493, 3959, -8090, 12130, -12740,
     }},
 };
@@ -62,15 +62,14 @@ static int integer_powers_half_power(uint32_t d)
 void integer_powers_scores(const float *x, int32_t *scores)
 {
     uint16_t q[3];
-    const volatile uint16_t *const f = q; /* read anew for every vector, not kept on the stack */
+    const volatile uint16_t *const f = q; /* read again for every vector, not kept on the stack */
     const INTEGER_POWERS_ROM struct integer_powers_row *r;
     uint32_t squares = 0u;
-    int j, k;
 
-    for (k = 0; k < 3; ++k) {
+    for (int k = 0; k < 3; ++k) {
         scores[k] = integer_powers_intercept[k];
     }
-    for (j = 0; j < 3; ++j) {
+    for (int j = 0; j < 3; ++j) {
         const float t = (x[j] - integer_powers_offset[j]) * integer_powers_factor[j];
 
         q[j] = (uint16_t)(t > 0.0f ? (t < 26754.0f ? (uint16_t)t : 26754) : 0); /* a NaN becomes 0 */
@@ -89,21 +88,21 @@ void integer_powers_scores(const float *x, int32_t *scores)
         if (d < 268435456u) {
             const int value = integer_powers_half_power(d << 2);
 
-            for (k = 0; k < 3; ++k) {
+            for (int k = 0; k < 3; ++k) {
                 scores[k] += (int32_t)r->coef[k] * value;
             }
         }
         if (d < 1073741824u) {
             const int value = integer_powers_half_power(d);
 
-            for (k = 0; k < 3; ++k) {
+            for (int k = 0; k < 3; ++k) {
                 scores[k] += (int32_t)r->coef[3 + k] * value;
             }
         }
         if (d < 67108864u) {
             const int value = integer_powers_half_power(d << 4);
 
-            for (k = 0; k < 3; ++k) {
+            for (int k = 0; k < 3; ++k) {
                 scores[k] += (int32_t)r->coef[6 + k] * value;
             }
         }
@@ -114,10 +113,9 @@ int integer_powers_predict(const float *x)
 {
     int32_t scores[3];
     int best = 0;
-    int k;
 
     integer_powers_scores(x, scores);
-    for (k = 1; k < 3; ++k) {
+    for (int k = 1; k < 3; ++k) {
         if (scores[k] > scores[best]) {
             best = k;
         }
@@ -145,14 +143,13 @@ int integer_powers_selftest(void)
     const INTEGER_POWERS_ROM int32_t *score = expected;
     float x[INTEGER_POWERS_FEATURES];
     int32_t scores[INTEGER_POWERS_OUTPUTS];
-    int i, k;
 
-    for (i = 0; i < 2; ++i) {
-        for (k = 0; k < INTEGER_POWERS_FEATURES; ++k) {
-            x[k] = input[k];
+    for (int i = 0; i < 2; ++i) {
+        for (int j = 0; j < INTEGER_POWERS_FEATURES; ++j) {
+            x[j] = input[j];
         }
         integer_powers_scores(x, scores);
-        for (k = 0; k < INTEGER_POWERS_OUTPUTS; ++k) {
+        for (int k = 0; k < INTEGER_POWERS_OUTPUTS; ++k) {
             if (scores[k] != score[k]) {
                 return i + 1;
             }

@@ -6,7 +6,7 @@
  * size: 4 vectors, 3 features, 3 classes
  * input: raw features
  * number format: q15: 16-bit vectors and indices, 16-bit coefficients
- * flash: 198 bytes of tables, plus code
+ * flash: 182 bytes of tables, plus code
  * RAM: stack only, 6 bytes of it in arrays
  * model: sha256 e4fab61c80fe9334
  * range of x[0]: -2.19601 to 3.24201

@@ -41,14 +41,14 @@ static const INTEGER_PROJECTED_ROM uint16_t integer_projected_powers[17] = {
 
 /* expansion vectors */
 static const INTEGER_PROJECTED_ROM struct integer_projected_row {
-    uint8_t at[3];
     uint32_t norm; /* squared length */
+    uint8_t at[3];
     int16_t coef[1]; /* for each kernel, one per output */
 } integer_projected_rows[4] = {
-    {{144, 182, 41}, 55541u, {32767}},
-    {{156, 83, 174}, 61501u, {-17281}},
-    {{55, 113, 182}, 48918u, {15367}},
-    {{95, 87, 58}, 19958u, {-28112}},
+    {55541u, {144, 182, 41}, {32767}},
+    {61501u, {156, 83, 174}, {-17281}},
+    {48918u, {55, 113, 182}, {15367}},
+    {19958u, {95, 87, 58}, {-28112}},
 };
 
 /*
@@ -69,22 +69,21 @@ static int32_t integer_projected_score(const int16_t *x)
     uint8_t q[18];
     uint8_t projected[3];
     const INTEGER_PROJECTED_ROM int8_t *p = integer_projected_projection;
-    const volatile uint8_t *const f = projected; /* read anew for every vector, not kept on the stack */
+    const volatile uint8_t *const f = projected; /* read again for every vector, not kept on the stack */
     const INTEGER_PROJECTED_ROM struct integer_projected_row *r;
     int32_t score = 42786165L;
     uint32_t squares = 0u;
-    int i, j;
 
-    for (j = 0; j < 18; ++j) {
+    for (int j = 0; j < 18; ++j) {
         const int32_t t = (int32_t)x[j] * integer_projected_multiplier[j] + integer_projected_bias[j];
         const int32_t index = t > 0 ? t >> 14 : 0;
 
         q[j] = (uint8_t)(index < 136 ? index : 136);
     }
-    for (i = 0; i < 3; ++i) {
+    for (int i = 0; i < 3; ++i) {
         int32_t t = integer_projected_projection_bias[i];
 
-        for (j = 0; j < 16; j += 8) {
+        for (int j = 0; j < 16; j += 8) {
             t += (int32_t)q[j] * p[0];
             t += (int32_t)q[j + 1] * p[1];
             t += (int32_t)q[j + 2] * p[2];
@@ -151,14 +150,13 @@ int integer_projected_selftest(void)
     const INTEGER_PROJECTED_ROM int32_t *score = expected;
     int16_t x[INTEGER_PROJECTED_FEATURES];
     int32_t scores[INTEGER_PROJECTED_OUTPUTS];
-    int i, k;
 
-    for (i = 0; i < 2; ++i) {
-        for (k = 0; k < INTEGER_PROJECTED_FEATURES; ++k) {
-            x[k] = input[k];
+    for (int i = 0; i < 2; ++i) {
+        for (int j = 0; j < INTEGER_PROJECTED_FEATURES; ++j) {
+            x[j] = input[j];
         }
         integer_projected_scores(x, scores);
-        for (k = 0; k < INTEGER_PROJECTED_OUTPUTS; ++k) {
+        for (int k = 0; k < INTEGER_PROJECTED_OUTPUTS; ++k) {
             if (scores[k] != score[k]) {
                 return i + 1;
             }

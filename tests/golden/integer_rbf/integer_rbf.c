@@ -19,14 +19,14 @@ static const INTEGER_RBF_ROM uint16_t integer_rbf_powers[17] = {
 
 /* expansion vectors */
 static const INTEGER_RBF_ROM struct integer_rbf_row {
-    uint8_t at[3];
     uint32_t norm; /* squared length */
+    uint8_t at[3];
     int16_t coef[1]; /* for each kernel, one per output */
 } integer_rbf_rows[4] = {
-    {{151, 200, 48}, 65105u, {32767}},
-    {{163, 101, 181}, 69531u, {-17172}},
-    {{62, 131, 189}, 56726u, {15311}},
-    {{103, 104, 65}, 25650u, {-28343}},
+    {65105u, {151, 200, 48}, {32767}},
+    {69531u, {163, 101, 181}, {-17172}},
+    {56726u, {62, 131, 189}, {15311}},
+    {25650u, {103, 104, 65}, {-28343}},
 };
 
 /*
@@ -44,7 +44,7 @@ static int integer_rbf_half_power(uint32_t d)
 
 static int32_t integer_rbf_score(const uint8_t *x)
 {
-    const volatile uint8_t *const f = x; /* read anew for every vector, not kept on the stack */
+    const volatile uint8_t *const f = x; /* read again for every vector, not kept on the stack */
     const INTEGER_RBF_ROM struct integer_rbf_row *r;
     int32_t score = 46029004L;
     uint32_t squares = 0u;
@@ -96,14 +96,13 @@ int integer_rbf_selftest(void)
     const INTEGER_RBF_ROM int32_t *score = expected;
     uint8_t x[INTEGER_RBF_FEATURES];
     int32_t scores[INTEGER_RBF_OUTPUTS];
-    int i, k;
 
-    for (i = 0; i < 2; ++i) {
-        for (k = 0; k < INTEGER_RBF_FEATURES; ++k) {
-            x[k] = input[k];
+    for (int i = 0; i < 2; ++i) {
+        for (int j = 0; j < INTEGER_RBF_FEATURES; ++j) {
+            x[j] = input[j];
         }
         integer_rbf_scores(x, scores);
-        for (k = 0; k < INTEGER_RBF_OUTPUTS; ++k) {
+        for (int k = 0; k < INTEGER_RBF_OUTPUTS; ++k) {
             if (scores[k] != score[k]) {
                 return i + 1;
             }

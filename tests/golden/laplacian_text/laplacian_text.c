@@ -43,6 +43,7 @@ static float laplacian_text_exp2(float t)
 
     whole.value = t + 12582912.0f; /* 1.5 * 2^23: the low bits now hold t, rounded to an integer */
     f = t + (12582912.0f - whole.value); /* -0.5 to 0.5 */
+    /* minimax on -0.5 to 0.5 */
     result.value = ((((0.0013264727f * f + 0.009671513f) * f + 0.055507336f) * f + 0.24022242f) * f + 0.693147f) * f + 1.0f;
     result.bits += whole.bits << 23; /* the integer goes into the exponent field */
     if (whole.bits - 0x4B3FFF82u > 253u) {
@@ -65,13 +66,13 @@ void laplacian_text_scores(const float *x, float *scores)
 {
     const LAPLACIAN_TEXT_ROM float *v = laplacian_text_vectors;
     const LAPLACIAN_TEXT_ROM float *c = laplacian_text_coef;
-    int k, u;
 
-    for (k = 0; k < 3; ++k) {
+    for (int k = 0; k < 3; ++k) {
         scores[k] = laplacian_text_intercept[k];
     }
-    for (u = 0; u < 5; ++u) {
+    for (int u = 0; u < 5; ++u) {
         float t = 0.0f;
+        float k0;
 
         t += laplacian_text_abs(x[0] - v[0]);
         t += laplacian_text_abs(x[1] - v[1]);
@@ -79,8 +80,8 @@ void laplacian_text_scores(const float *x, float *scores)
         t += laplacian_text_abs(x[3] - v[3]);
         v += 4;
         t = t * -0.7213475f;
-        const float k0 = laplacian_text_exp2(t);
-        for (k = 0; k < 3; ++k) {
+        k0 = laplacian_text_exp2(t);
+        for (int k = 0; k < 3; ++k) {
             scores[k] += c[k] * k0;
         }
         c += 3;
@@ -91,10 +92,9 @@ int laplacian_text_predict(const float *x)
 {
     float scores[LAPLACIAN_TEXT_OUTPUTS];
     int best = 0;
-    int k;
 
     laplacian_text_scores(x, scores);
-    for (k = 1; k < 3; ++k) {
+    for (int k = 1; k < 3; ++k) {
         if (scores[k] > scores[best]) {
             best = k;
         }
@@ -125,14 +125,13 @@ int laplacian_text_selftest(void)
     const LAPLACIAN_TEXT_ROM float *score = expected;
     float x[LAPLACIAN_TEXT_FEATURES];
     float scores[LAPLACIAN_TEXT_OUTPUTS];
-    int i, k;
 
-    for (i = 0; i < 2; ++i) {
-        for (k = 0; k < LAPLACIAN_TEXT_FEATURES; ++k) {
-            x[k] = input[k];
+    for (int i = 0; i < 2; ++i) {
+        for (int j = 0; j < LAPLACIAN_TEXT_FEATURES; ++j) {
+            x[j] = input[j];
         }
         laplacian_text_scores(x, scores);
-        for (k = 0; k < LAPLACIAN_TEXT_OUTPUTS; ++k) {
+        for (int k = 0; k < LAPLACIAN_TEXT_OUTPUTS; ++k) {
             const float difference = scores[k] - score[k];
 
             /* Written so that a NaN fails. */

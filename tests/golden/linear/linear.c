@@ -2,7 +2,6 @@
 
 #include "linear.h"
 
-
 /* Tables stay in flash on AVR too, where plain const would copy them to RAM: pointers into them say so as well. */
 #if defined(__FLASH) && !defined(__STRICT_ANSI__)
 #define LINEAR_ROM __flash
@@ -28,12 +27,11 @@ void linear_scores(const float *x, float *scores)
 {
     const LINEAR_ROM float *v = linear_vectors;
     const LINEAR_ROM float *c = linear_coef;
-    int k, u;
 
-    for (k = 0; k < 3; ++k) {
+    for (int k = 0; k < 3; ++k) {
         scores[k] = linear_intercept[k];
     }
-    for (u = 0; u < 3; ++u) {
+    for (int u = 0; u < 3; ++u) {
         float t = v[0];
 
         t += x[0] * v[1];
@@ -41,7 +39,7 @@ void linear_scores(const float *x, float *scores)
         t += x[2] * v[3];
         t += x[3] * v[4];
         v += 5;
-        for (k = 0; k < 3; ++k) {
+        for (int k = 0; k < 3; ++k) {
             scores[k] += c[k] * t;
         }
         c += 3;
@@ -52,10 +50,9 @@ int linear_predict(const float *x)
 {
     float scores[LINEAR_OUTPUTS];
     int best = 0;
-    int k;
 
     linear_scores(x, scores);
-    for (k = 1; k < 3; ++k) {
+    for (int k = 1; k < 3; ++k) {
         if (scores[k] > scores[best]) {
             best = k;
         }
@@ -88,14 +85,13 @@ int linear_selftest(void)
     const LINEAR_ROM float *score = expected;
     float x[LINEAR_FEATURES];
     float scores[LINEAR_OUTPUTS];
-    int i, k;
 
-    for (i = 0; i < 3; ++i) {
-        for (k = 0; k < LINEAR_FEATURES; ++k) {
-            x[k] = input[k];
+    for (int i = 0; i < 3; ++i) {
+        for (int j = 0; j < LINEAR_FEATURES; ++j) {
+            x[j] = input[j];
         }
         linear_scores(x, scores);
-        for (k = 0; k < LINEAR_OUTPUTS; ++k) {
+        for (int k = 0; k < LINEAR_OUTPUTS; ++k) {
             const float difference = scores[k] - score[k];
 
             /* Written so that a NaN fails. */

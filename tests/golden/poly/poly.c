@@ -2,7 +2,6 @@
 
 #include "poly.h"
 
-
 /* Tables stay in flash on AVR too, where plain const would copy them to RAM: pointers into them say so as well. */
 #if defined(__FLASH) && !defined(__STRICT_ANSI__)
 #define POLY_ROM __flash
@@ -29,10 +28,10 @@ void poly_scores(const float *x, float *scores)
     float score = poly_intercept[0];
     const POLY_ROM float *v = poly_vectors;
     const POLY_ROM float *c = poly_coef;
-    int u;
 
-    for (u = 0; u < 3; ++u) {
+    for (int u = 0; u < 3; ++u) {
         float t = v[0];
+        float k0, k1;
 
         t += x[0] * v[1];
         t += x[1] * v[2];
@@ -40,8 +39,8 @@ void poly_scores(const float *x, float *scores)
         t += x[3] * v[4];
         t += x[4] * v[5];
         v += 6;
-        const float k0 = t * t;
-        const float k1 = k0 * t;
+        k0 = t * t;
+        k1 = k0 * t;
         score += c[0] * k1;
         c += 1;
     }
@@ -74,14 +73,13 @@ int poly_selftest(void)
     const POLY_ROM float *score = expected;
     float x[POLY_FEATURES];
     float scores[POLY_OUTPUTS];
-    int i, k;
 
-    for (i = 0; i < 1; ++i) {
-        for (k = 0; k < POLY_FEATURES; ++k) {
-            x[k] = input[k];
+    for (int i = 0; i < 1; ++i) {
+        for (int j = 0; j < POLY_FEATURES; ++j) {
+            x[j] = input[j];
         }
         poly_scores(x, scores);
-        for (k = 0; k < POLY_OUTPUTS; ++k) {
+        for (int k = 0; k < POLY_OUTPUTS; ++k) {
             const float difference = scores[k] - score[k];
 
             /* Written so that a NaN fails. */

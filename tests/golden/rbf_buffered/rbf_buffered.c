@@ -57,6 +57,7 @@ static float rbf_buffered_exp2(float t)
 
     whole.value = t + 12582912.0f; /* 1.5 * 2^23: the low bits now hold t, rounded to an integer */
     f = t + (12582912.0f - whole.value); /* -0.5 to 0.5 */
+    /* minimax on -0.5 to 0.5 */
     result.value = ((((0.0013264727f * f + 0.009671513f) * f + 0.055507336f) * f + 0.24022242f) * f + 0.693147f) * f + 1.0f;
     result.bits += whole.bits << 23; /* the integer goes into the exponent field */
     if (whole.bits - 0x4B3FFF82u > 253u) {
@@ -72,17 +73,17 @@ void rbf_buffered_scores(const float *x, float *scores)
     float squares = 0.0f;
     const RBF_BUFFERED_ROM float *v = rbf_buffered_vectors;
     const RBF_BUFFERED_ROM float *c = rbf_buffered_coef;
-    int j, u;
 
-    for (j = 0; j < 18; ++j) {
+    for (int j = 0; j < 18; ++j) {
         scaled[j] = (x[j] - rbf_buffered_offset[j]) * rbf_buffered_scale[j];
         squares += scaled[j] * scaled[j];
     }
     squares *= -0.14426951f;
-    for (u = 0; u < 3; ++u) {
+    for (int u = 0; u < 3; ++u) {
         float t = squares + v[0];
+        float k0;
 
-        for (j = 0; j < 16; j += 8) {
+        for (int j = 0; j < 16; j += 8) {
             t += scaled[j] * v[1];
             t += scaled[j + 1] * v[2];
             t += scaled[j + 2] * v[3];
@@ -96,7 +97,7 @@ void rbf_buffered_scores(const float *x, float *scores)
         t += scaled[16] * v[1];
         t += scaled[17] * v[2];
         v += 3;
-        const float k0 = rbf_buffered_exp2(t);
+        k0 = rbf_buffered_exp2(t);
         score += c[0] * k0;
         c += 1;
     }
@@ -132,14 +133,13 @@ int rbf_buffered_selftest(void)
     const RBF_BUFFERED_ROM float *score = expected;
     float x[RBF_BUFFERED_FEATURES];
     float scores[RBF_BUFFERED_OUTPUTS];
-    int i, k;
 
-    for (i = 0; i < 1; ++i) {
-        for (k = 0; k < RBF_BUFFERED_FEATURES; ++k) {
-            x[k] = input[k];
+    for (int i = 0; i < 1; ++i) {
+        for (int j = 0; j < RBF_BUFFERED_FEATURES; ++j) {
+            x[j] = input[j];
         }
         rbf_buffered_scores(x, scores);
-        for (k = 0; k < RBF_BUFFERED_OUTPUTS; ++k) {
+        for (int k = 0; k < RBF_BUFFERED_OUTPUTS; ++k) {
             const float difference = scores[k] - score[k];
 
             /* Written so that a NaN fails. */

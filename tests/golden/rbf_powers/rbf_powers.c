@@ -45,6 +45,7 @@ static float rbf_powers_exp2(float t)
 
     whole.value = t + 12582912.0f; /* 1.5 * 2^23: the low bits now hold t, rounded to an integer */
     f = t + (12582912.0f - whole.value); /* -0.5 to 0.5 */
+    /* minimax on -0.5 to 0.5 */
     result.value = ((((0.0013264727f * f + 0.009671513f) * f + 0.055507336f) * f + 0.24022242f) * f + 0.693147f) * f + 1.0f;
     result.bits += whole.bits << 23; /* the integer goes into the exponent field */
     if (whole.bits - 0x4B3FFF82u > 253u) {
@@ -58,28 +59,28 @@ void rbf_powers_scores(const float *x, float *scores)
     float squares = 0.0f;
     const RBF_POWERS_ROM float *v = rbf_powers_vectors;
     const RBF_POWERS_ROM float *c = rbf_powers_coef;
-    int k, u;
 
-    for (k = 0; k < 3; ++k) {
+    for (int k = 0; k < 3; ++k) {
         scores[k] = rbf_powers_intercept[k];
     }
     squares += x[0] * x[0];
     squares += x[1] * x[1];
     squares += x[2] * x[2];
     squares *= -0.36067376f;
-    for (u = 0; u < 4; ++u) {
+    for (int u = 0; u < 4; ++u) {
         float t = squares + v[0];
+        float k0, k1, k2, k3, k4;
 
         t += x[0] * v[1];
         t += x[1] * v[2];
         t += x[2] * v[3];
         v += 4;
-        const float k0 = rbf_powers_exp2(t);
-        const float k1 = k0 * k0;
-        const float k2 = k1 * k1;
-        const float k3 = k2 * k2;
-        const float k4 = k3 * k3;
-        for (k = 0; k < 3; ++k) {
+        k0 = rbf_powers_exp2(t);
+        k1 = k0 * k0;
+        k2 = k1 * k1;
+        k3 = k2 * k2;
+        k4 = k3 * k3;
+        for (int k = 0; k < 3; ++k) {
             scores[k] += c[k] * k2 + c[3 + k] * k0 + c[6 + k] * k1 + c[9 + k] * k4;
         }
         c += 12;
@@ -90,10 +91,9 @@ int rbf_powers_predict(const float *x)
 {
     float scores[RBF_POWERS_OUTPUTS];
     int best = 0;
-    int k;
 
     rbf_powers_scores(x, scores);
-    for (k = 1; k < 3; ++k) {
+    for (int k = 1; k < 3; ++k) {
         if (scores[k] > scores[best]) {
             best = k;
         }
@@ -122,14 +122,13 @@ int rbf_powers_selftest(void)
     const RBF_POWERS_ROM float *score = expected;
     float x[RBF_POWERS_FEATURES];
     float scores[RBF_POWERS_OUTPUTS];
-    int i, k;
 
-    for (i = 0; i < 2; ++i) {
-        for (k = 0; k < RBF_POWERS_FEATURES; ++k) {
-            x[k] = input[k];
+    for (int i = 0; i < 2; ++i) {
+        for (int j = 0; j < RBF_POWERS_FEATURES; ++j) {
+            x[j] = input[j];
         }
         rbf_powers_scores(x, scores);
-        for (k = 0; k < RBF_POWERS_OUTPUTS; ++k) {
+        for (int k = 0; k < RBF_POWERS_OUTPUTS; ++k) {
             const float difference = scores[k] - score[k];
 
             /* Written so that a NaN fails. */

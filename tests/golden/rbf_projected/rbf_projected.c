@@ -54,6 +54,7 @@ static float rbf_projected_exp2(float t)
 
     whole.value = t + 12582912.0f; /* 1.5 * 2^23: the low bits now hold t, rounded to an integer */
     f = t + (12582912.0f - whole.value); /* -0.5 to 0.5 */
+    /* minimax on -0.5 to 0.5 */
     result.value = ((((0.0013264727f * f + 0.009671513f) * f + 0.055507336f) * f + 0.24022242f) * f + 0.693147f) * f + 1.0f;
     result.bits += whole.bits << 23; /* the integer goes into the exponent field */
     if (whole.bits - 0x4B3FFF82u > 253u) {
@@ -69,15 +70,14 @@ void rbf_projected_scores(const float *x, float *scores)
     float squares = 0.0f;
     const RBF_PROJECTED_ROM float *v = rbf_projected_vectors;
     const RBF_PROJECTED_ROM float *c = rbf_projected_coef;
-    int i, j, k, u;
 
-    for (k = 0; k < 3; ++k) {
+    for (int k = 0; k < 3; ++k) {
         scores[k] = rbf_projected_intercept[k];
     }
-    for (i = 0; i < 3; ++i) {
+    for (int i = 0; i < 3; ++i) {
         float t = rbf_projected_projection_shift[i];
 
-        for (j = 0; j < 16; j += 8) {
+        for (int j = 0; j < 16; j += 8) {
             t += x[j] * p[0];
             t += x[j + 1] * p[1];
             t += x[j + 2] * p[2];
@@ -97,15 +97,16 @@ void rbf_projected_scores(const float *x, float *scores)
         squares += projected[i] * projected[i];
     }
     squares *= -0.36067376f;
-    for (u = 0; u < 4; ++u) {
+    for (int u = 0; u < 4; ++u) {
         float t = squares + v[0];
+        float k0;
 
         t += projected[0] * v[1];
         t += projected[1] * v[2];
         t += projected[2] * v[3];
         v += 4;
-        const float k0 = rbf_projected_exp2(t);
-        for (k = 0; k < 3; ++k) {
+        k0 = rbf_projected_exp2(t);
+        for (int k = 0; k < 3; ++k) {
             scores[k] += c[k] * k0;
         }
         c += 3;
@@ -116,10 +117,9 @@ int rbf_projected_predict(const float *x)
 {
     float scores[RBF_PROJECTED_OUTPUTS];
     int best = 0;
-    int k;
 
     rbf_projected_scores(x, scores);
-    for (k = 1; k < 3; ++k) {
+    for (int k = 1; k < 3; ++k) {
         if (scores[k] > scores[best]) {
             best = k;
         }
@@ -155,14 +155,13 @@ int rbf_projected_selftest(void)
     const RBF_PROJECTED_ROM float *score = expected;
     float x[RBF_PROJECTED_FEATURES];
     float scores[RBF_PROJECTED_OUTPUTS];
-    int i, k;
 
-    for (i = 0; i < 2; ++i) {
-        for (k = 0; k < RBF_PROJECTED_FEATURES; ++k) {
-            x[k] = input[k];
+    for (int i = 0; i < 2; ++i) {
+        for (int j = 0; j < RBF_PROJECTED_FEATURES; ++j) {
+            x[j] = input[j];
         }
         rbf_projected_scores(x, scores);
-        for (k = 0; k < RBF_PROJECTED_OUTPUTS; ++k) {
+        for (int k = 0; k < RBF_PROJECTED_OUTPUTS; ++k) {
             const float difference = scores[k] - score[k];
 
             /* Written so that a NaN fails. */

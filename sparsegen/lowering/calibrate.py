@@ -1,0 +1,47 @@
+"""The rows that scales are chosen on, and the box that they fill."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sparsegen.arrays import Array
+from sparsegen.errors import ModelError
+from sparsegen.lowering.locate_data import data_like, stand_in_rows
+from sparsegen.model import SparseModel
+
+
+@dataclass(frozen=True)
+class Box:
+    """The least and largest raw value of every feature."""
+
+    low: Array
+    high: Array
+
+    @classmethod
+    def around(cls, rows: Array) -> Box:
+        """Return the box of some rows."""
+        return cls(rows.min(axis=0), rows.max(axis=0))
+
+    @classmethod
+    def of(cls, model: SparseModel) -> Box:
+        """Return the box stored in the model's card, or one around its vectors."""
+        stored = model.card.get("ranges")
+        if isinstance(stored, dict):
+            try:
+                low, high = (np.asarray(stored.get(side, []), dtype=np.float64) for side in ("low", "high"))
+            except (TypeError, ValueError):  # words, or lists in lists
+                low = high = np.empty(0)
+            if low.shape == high.shape == (model.n_features,) and np.all(low <= high):
+                return cls(low, high)
+            raise ModelError("the ranges in the model's card do not fit its features; give rows to calibrate on")
+        return cls.around(data_like(model))
+
+
+def calibrate(model: SparseModel, rows: Array | None) -> tuple[Box, Array]:
+    """Return the box and the rows; without rows, the box of the model's card and points near the model's vectors."""
+    if rows is not None:
+        return Box.around(rows), rows
+    box = Box.of(model)
+    return box, stand_in_rows(model, box.low, box.high)

@@ -1,0 +1,174 @@
+"""Curves: how a kernel falls with an integer distance, as the device computes it. 2^15 stands for 1.
+
+`HalfPower` is ``2^-(d / 2^octave)``: Gaussian and Laplacian, whose grid is chosen so that nothing is multiplied.
+`SampledCurve` is any other kernel that falls with its distance, as a table and lines between its entries.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sparsegen.arrays import Array
+
+Integers = NDArray[np.int64]
+
+KERNEL_BITS = 15  # K = 1 is 2^15
+LARGEST_VALUE = 2**KERNEL_BITS - 1
+INTERVALS = 16  # of a table, per octave
+PLACE_BITS = 8  # of the place between two entries
+FRACTION_BITS = 12  # of an exponent: 4 choose the interval, 8 the place in it, so that bytes need no shifting
+OCTAVES = 16  # beyond, 2^-x is less than half a unit; 4 bits, which make the exponent 16
+CHORD = (math.log(2.0) / INTERVALS) ** 2 / 16.0  # half of how far a chord of 2^-f lies above it, relative
+NEGLIGIBLE = 2.0 ** -(KERNEL_BITS + 1)  # half a unit
+GOOD_ENOUGH = 2e-4  # error of a sampled curve: that of a half power
+NARROWEST_END = INTERVALS << 1  # intervals of the narrowest width, from 0 on
+
+
+@dataclass(frozen=True)
+class HalfPower:
+    """``2^-(d * 2^doubling / 2^octave)``: a table of 2^-f for f from 0 to 1, a line between its entries, a shift."""
+
+    octave: int
+    """log2 of the distance over which the widest kernel of the program halves."""
+    doubling: int = 0
+    """log2 of how much faster this one falls."""
+
+    @property
+    def end(self) -> int:
+        """The distance from which on the value is 0."""
+        return (OCTAVES << self.octave) >> self.doubling
+
+    def __call__(self, d: Integers) -> Integers:
+        """Return the values at distances."""
+        return half_power(d << self.doubling, self.octave)
+
+    @cached_property
+    def error(self) -> float:
+        """The largest error at any distance, exhaustively over the exponents."""
+        own = self.octave - self.doubling  # log2 of the distance over which this kernel halves
+        width = max(0, own - FRACTION_BITS)
+        d = np.arange(OCTAVES * 2.0 ** min(own, FRACTION_BITS)).astype(np.int64) << width
+        K = self(d) / 2.0**KERNEL_BITS
+        last = d + (1 << width) - 1
+        exact = np.stack([2.0 ** -(d / 2.0**own), 2.0 ** -(last / 2.0**own)])
+        return max(float(np.abs(K - exact).max()), 2.0**-OCTAVES)
+
+
+def half_power(d: Integers, octave: int) -> Integers:
+    """Return ``2^15 * 2^-(d / 2^octave)`` as the device computes it."""
+    near = d < (OCTAVES << octave)
+    d = np.where(near, d, 0)
+    z = d >> (octave - FRACTION_BITS) if octave >= FRACTION_BITS else d << (FRACTION_BITS - octave)
+    table = half_power_table(octave)
+    mantissa = _between(table, (z >> PLACE_BITS) & (INTERVALS - 1), z)
+    return np.asarray(np.where(near, mantissa >> (z >> FRACTION_BITS), 0))
+
+
+def half_power_table(octave: int) -> Integers:
+    """Return ``2^15 * 2^-f`` at the ends of the intervals, a little less: the lines between them run above the curve.
+
+    Where an exponent's last bits are cut off, f is taken in the middle of what they can be.
+    """
+    middle = 0.5 / 2**FRACTION_BITS if octave > FRACTION_BITS else 0.0
+    f = np.arange(INTERVALS + 1) / INTERVALS + middle
+    return np.asarray(np.rint((1.0 - CHORD) * 2.0**KERNEL_BITS * 2.0**-f), dtype=np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class SampledCurve:
+    """A table that is finest near 0: 32 intervals of one width, then 16 of twice the width, 16 of four times, ...
+
+    The device shifts the distance to the right until it is below 32 intervals and counts the shifts, as the exponent of
+    a floating-point number does.
+    """
+
+    width: int
+    """log2 of the narrowest interval."""
+    values: Integers
+    """At the ends of the intervals, falling."""
+    error: float
+    """The largest error at any distance."""
+
+    @property
+    def shifts(self) -> int:
+        """How often the distance can be halved."""
+        return (len(self.values) - 1 - NARROWEST_END) // INTERVALS
+
+    @property
+    def end(self) -> int:
+        """The distance from which on the value is 0."""
+        return NARROWEST_END << (self.width + self.shifts)
+
+    def __call__(self, d: Integers) -> Integers:
+        """Return the values at distances."""
+        near = d < self.end
+        d = np.where(near, d, 0)
+        z = d >> (self.width - PLACE_BITS) if self.width >= PLACE_BITS else d << (PLACE_BITS - self.width)
+        start = np.zeros_like(z)
+        for _ in range(self.shifts):
+            far = z >= NARROWEST_END << PLACE_BITS
+            z, start = np.where(far, z >> 1, z), start + np.where(far, INTERVALS, 0)
+        return np.asarray(np.where(near, _between(self.values, start + (z >> PLACE_BITS), z), 0))
+
+
+def _between(table: Integers, index: Integers, z: Integers) -> Integers:
+    """Return what lies between an entry and the next, at the place that the low bits of z tell."""
+    place = z & ((1 << PLACE_BITS) - 1)
+    return np.asarray(table[index] - (((table[index] - table[index + 1]) * place) >> PLACE_BITS))
+
+
+def sample_curve(exact: Callable[[Array], Array], largest: int) -> SampledCurve:
+    """Return the shortest table of a falling function that is good enough up to the distance ``largest``.
+
+    Where none is, return the one with the least error.
+    """
+    tried = []
+    for width in reversed(range(max(1, largest.bit_length()))):
+        tried.append(_sampled(exact, largest, width))
+        if tried[-1].error <= GOOD_ENOUGH:
+            break
+    return min(tried, key=lambda curve: curve.error)
+
+
+def _sampled(exact: Callable[[Array], Array], largest: int, width: int) -> SampledCurve:
+    shifts = 0
+    while (
+        NARROWEST_END << (width + shifts) <= largest
+        and exact(np.array([float(NARROWEST_END << (width + shifts))]))[0] > NEGLIGIBLE
+    ):
+        shifts += 1
+    first = np.arange(NARROWEST_END) << width
+    later = [np.arange(INTERVALS, NARROWEST_END) << (width + shift) for shift in range(1, shifts + 1)]
+    ends = np.concatenate([first, *later, [NARROWEST_END << (width + shifts)]])
+    step = np.concatenate([np.zeros(NARROWEST_END), *(np.full(INTERVALS, s) for s in range(1, shifts + 1)), [shifts]])
+    cut = np.maximum(2.0 ** (width - PLACE_BITS + step), 1.0) - 1.0  # the last bits, which a shift drops
+    at = exact(ends + cut / 2.0)
+    # A line lies above a curve that bends upwards: take off half of how far, at the middle of the intervals around.
+    # An interval of 1 has no distance inside it.
+    bend = (at[:-1] + at[1:]) / 2.0 - exact((ends[:-1] + ends[1:] + cut[:-1]) / 2.0)
+    bend[np.diff(ends) == 1] = 0.0
+    at = at - (np.append(bend, 0.0) + np.insert(bend, 0, bend[0])) / 4.0
+    values = np.clip(np.rint(at * 2.0**KERNEL_BITS), 0, LARGEST_VALUE).astype(np.int64)
+    curve = SampledCurve(width, np.minimum.accumulate(values), 0.0)
+    return SampledCurve(width, curve.values, _error(curve, exact, largest))
+
+
+def _error(curve: SampledCurve, exact: Callable[[Array], Array], largest: int) -> float:
+    """Return the largest error up to a distance: over every value that the place between entries can have."""
+    end = NARROWEST_END << PLACE_BITS
+    worst = 0.0 if curve.end > largest else float(exact(np.array([float(curve.end)]))[0])
+    for shift in range(curve.shifts + 1):
+        z = np.arange(end // 2 if shift else 0, end, dtype=np.int64)
+        dropped = curve.width - PLACE_BITS + shift
+        first = z << dropped if dropped >= 0 else z[z % (1 << -dropped) == 0] >> -dropped
+        last = np.minimum(first + (1 << max(0, dropped)) - 1, largest)
+        first, last = first[first <= largest], last[first <= largest]
+        K = curve(first) / 2.0**KERNEL_BITS
+        worst = max(worst, *(float(np.abs(K - exact(d.astype(np.float64))).max(initial=0.0)) for d in (first, last)))
+    return worst

@@ -1,0 +1,85 @@
+"""Lowered: a model as the program a device runs, with all that is proved or was measured of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sparsegen.arrays import Array
+from sparsegen.lowering.agreement import Agreement
+from sparsegen.lowering.formats import Format
+from sparsegen.lowering.guarantee import Guarantee
+from sparsegen.lowering.integer_program import IntegerProgram
+from sparsegen.lowering.program import Program, as_float32
+from sparsegen.lowering.selftest import Selftest
+from sparsegen.model import SparseModel
+
+
+@dataclass(frozen=True)
+class Reference:
+    """What a device must give for rows."""
+
+    scores: Array
+    labels: NDArray[np.int64]
+    """Class indices."""
+    unit: float
+    """What one unit of a score is worth in the real-valued model."""
+    is_exact: bool
+    """Whether every score must agree bit by bit."""
+
+
+@dataclass(frozen=True)
+class Lowered:
+    """A model as a program."""
+
+    model: SparseModel
+    format: Format
+    program: Program | IntegerProgram
+    selftest: Selftest
+    guarantee: Guarantee | None = None
+    """What holds for every input of an integer program."""
+    agreement: Agreement | None = None
+    """How an integer program does beside the real-valued model on rows."""
+
+    @property
+    def n_features(self) -> int:
+        """Number of raw features."""
+        return self.model.n_features
+
+    @property
+    def n_outputs(self) -> int:
+        """Number of scores."""
+        return self.model.n_outputs
+
+    @property
+    def input_dtype(self) -> np.dtype[Any]:
+        """The type of one feature as the program reads it."""
+        return self.program.input_dtype
+
+    @property
+    def score_dtype(self) -> np.dtype[Any]:
+        """The type of one score as the program writes it."""
+        return self.program.score_dtype
+
+    def inputs(self, X: Array) -> NDArray[Any]:
+        """Return raw rows in the type that the program reads; a value that no device takes is a DataError."""
+        as_float32(X)
+        return self.program.inputs(np.asarray(X, dtype=np.float64))
+
+    def reference(self, X: Array) -> Reference:
+        """Return what a device must give for raw rows."""
+        if not isinstance(self.program, IntegerProgram):
+            return Reference(self.model.scores(X), self.model.predict_index(X), 1.0, is_exact=False)
+        inputs = self.inputs(X)
+        scores = self.program.scores(inputs).astype(np.float64)
+        return Reference(scores, self.program.predict_index(inputs), self.program.unit, is_exact=True)
+
+    @property
+    def promises(self) -> tuple[tuple[str, str], ...]:
+        """What holds for every input of an integer program, and what was measured of it: (subject, sentence)."""
+        if self.guarantee is None or self.agreement is None:
+            return ()
+        return (*self.guarantee.sentences(), ("agreement", str(self.agreement)))

@@ -1,0 +1,95 @@
+"""CCode: the C of one program, as the templates print it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sparsegen.lowering.lowered import Lowered
+from sparsegen.targets.render import INT_MAX, render
+
+C_TYPES = {
+    "float32": "float",
+    "int8": "int8_t",
+    "uint8": "uint8_t",
+    "int16": "int16_t",
+    "uint16": "uint16_t",
+    "int32": "int32_t",
+    "uint32": "uint32_t",
+}
+
+
+def c_type(dtype: np.dtype[Any]) -> str:
+    """Return the C type of a NumPy type."""
+    return C_TYPES[dtype.name]
+
+
+def index_type(longest: int) -> str:
+    """Return the type of a loop's index."""
+    return "int" if longest <= INT_MAX else "long"
+
+
+@dataclass(frozen=True)
+class Table:
+    """A constant array of the generated file."""
+
+    name: str
+    comment: str
+    type: str
+    values: NDArray[Any]
+
+
+@dataclass(frozen=True)
+class CCode:
+    """A program with all that the templates print of it; no text of a stranger is in it but labels and the card."""
+
+    lowered: Lowered
+    name: str
+    table_bytes: int
+    own_values: Mapping[str, Any]
+    """What only this kind of program has."""
+
+    @property
+    def values(self) -> dict[str, Any]:
+        """What the templates print."""
+        lowered = self.lowered
+        n_outputs, selftest = lowered.n_outputs, lowered.selftest
+        return {
+            "name": self.name,
+            "upper": self.name.upper(),
+            "n_features": lowered.n_features,
+            "n_classes": len(lowered.model.classes),
+            "n_outputs": n_outputs,
+            "is_binary": n_outputs == 1,
+            "input_type": c_type(lowered.input_dtype),
+            "score_type": c_type(lowered.score_dtype),
+            "table_bytes": self.table_bytes,
+            "labels": [str(label) for label in lowered.model.classes],
+            "n_selftest": len(selftest.inputs),
+            "selftest_inputs": selftest.inputs.ravel(),
+            "selftest_scores": selftest.scores.ravel(),
+            "example": selftest.inputs[0],
+            **self.own_values,
+        }
+
+    @property
+    def source(self) -> bytes:
+        """The C source, which includes ``<name>.h`` from its own folder."""
+        return self.render("c/model.c.j2")
+
+    @property
+    def header(self) -> bytes:
+        """The C header."""
+        return self.render("c/model.h.j2")
+
+    def main(self, usage: str) -> bytes:
+        """Return a C program that predicts one example and runs the self-test, with a command at its head."""
+        return self.render("c/example_main.c.j2", usage=usage)
+
+    def render(self, template: str, **more: Any) -> bytes:
+        """Return a template filled with the values, and with more of them."""
+        return render(template, **self.values, **more)

@@ -1,0 +1,87 @@
+"""Loops for Cortex-M4, M7, M33 and their like: two 16-bit products in one SMLAD. The C is templates/c/loops/dsp.c.j2.
+
+Each has the portable form beside it, so that the file compiles everywhere. Indices are at most 32767, so that a signed
+product of halves is the unsigned one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from sparsegen.lowering.integer_program import IntegerProgram
+from sparsegen.targets.c.walk import WRITTEN_OUT, Place
+
+WORD_BYTES = 4
+BYTES_PER_ROUND = 16  # of a loop over halves; one over bytes does a word a round
+
+
+class Word(NamedTuple):
+    """Features that are loaded at once: the first, their word among the widened ones, their place in the table."""
+
+    feature: int
+    pair: int
+    value: int
+
+
+@dataclass(frozen=True)
+class DspLoops:
+    """What the templates print of the DSP loops."""
+
+    widens: bool
+    """Whether features are bytes, which are widened to 16 bits once."""
+    size: int
+    """Features in one word."""
+    whole: int
+    """Features in whole words."""
+    tail: tuple[int, ...]
+    """The others."""
+    loops_over_squares: bool
+    words: tuple[int, ...]
+    """First features of the words, where squares are written out."""
+    end: int
+    """Where the loop over the products ends; 0 where they are written out."""
+    step: int
+    inside: tuple[Word, ...]
+    after: tuple[Word, ...]
+    tail_values: tuple[Place, ...]
+    """Features that fill no word, and their places in the table."""
+
+    @property
+    def has_tail(self) -> bool:
+        """Whether some features fill no word."""
+        return bool(self.tail)
+
+    @property
+    def n_words(self) -> int:
+        """Number of whole words."""
+        return self.whole // self.size
+
+    @property
+    def buffer_bytes(self) -> int:
+        """Bytes of the widened features."""
+        return 2 * self.whole if self.widens else 0
+
+
+def dsp_values(program: IntegerProgram) -> DspLoops | None:
+    """Return the DSP loops of a program, or ``None`` where they do not cover it."""
+    n, size = program.n_seen, WORD_BYTES // program.numbers.index_dtype.itemsize
+    if program.form != "square" or n < size:
+        return None
+    widens = program.numbers.index_dtype.itemsize == 1
+    whole, step = n - n % size, size if widens else BYTES_PER_ROUND // program.numbers.index_dtype.itemsize
+    end = 0 if n <= WRITTEN_OUT else whole - whole % step
+    return DspLoops(
+        widens=widens,
+        size=size,
+        whole=whole,
+        tail=tuple(range(whole, n)),
+        # For bytes the loop keeps `pairs` one array, which clang would take apart.
+        loops_over_squares=widens or n > WRITTEN_OUT,
+        words=tuple(range(0, whole, size)),
+        end=end,
+        step=step,
+        inside=tuple(Word(i, 0, i) for i in range(0, step, size)) if end else (),
+        after=tuple(Word(j, j // size, j - end) for j in range(end, whole, size)),
+        tail_values=tuple(Place(j, j - end) for j in range(whole, n)),
+    )

@@ -1,0 +1,258 @@
+"""Integer C: what the templates print for an integer program. All is decided here; the C itself is in templates/c.
+
+What is exact and what cannot overflow is decided in the lowering. ``unsigned`` holds at least 16 bits, which is all
+that an exponent, a kernel value and a product of bytes need.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sparsegen.errors import OptionError
+from sparsegen.lowering.curves import (
+    FRACTION_BITS,
+    INTERVALS,
+    NARROWEST_END,
+    PLACE_BITS,
+    HalfPower,
+    SampledCurve,
+    half_power_table,
+)
+from sparsegen.lowering.integer_program import IntegerProgram
+from sparsegen.lowering.lowered import Lowered
+from sparsegen.lowering.order_for_early_exit import what_remains
+from sparsegen.targets import PORTABLE
+from sparsegen.targets.c.avr import avr_values
+from sparsegen.targets.c.code import CCode, Table, c_type, index_type
+from sparsegen.targets.c.dsp import dsp_values
+from sparsegen.targets.c.walk import SQUARES_STEP, WRITTEN_OUT, make_walk
+from sparsegen.targets.card import MAX_NAMED_FEATURES, card_lines
+
+SPECIAL_LOOPS = ("dsp", "avr")
+UINT16_MAX = 2**16 - 1
+LEAD_STRIDE = 4  # vectors between two looks at the lead of several classes, which is not free
+WORD_BYTES = 4
+
+
+@dataclass(frozen=True)
+class CurveCode:
+    """How one kernel's value is computed from the distance d, and where its coefficients begin."""
+
+    function: str
+    doubling: int
+    end: int
+    """The distance from which on the value is 0."""
+    coef_at: int
+
+
+@dataclass(frozen=True)
+class SampledCode:
+    """The function of one sampled curve."""
+
+    function: str
+    table: str
+    is_wider: bool
+    """Whether the narrowest interval is wider than its places: the distance is then shifted to the right."""
+    shift: int
+    end: int
+
+
+def integer_code(lowered: Lowered, program: IntegerProgram, name: str, loops: str) -> CCode:
+    """Return what the templates print for an integer program, with the loops of a processor where they cover it."""
+    if loops not in (PORTABLE, *SPECIAL_LOOPS):
+        raise OptionError(f"there are no loops {loops!r}; choose one of: {', '.join((PORTABLE, *SPECIAL_LOOPS))}")
+    dsp = dsp_values(program) if loops == "dsp" else None
+    avr = avr_values(program) if loops == "avr" else None
+    early_exit = lowered.format.early_exit and not program.is_linear
+    tables, reader, projection = _tables(program), program.reader, program.projection
+    is_square = program.form == "square"
+    # A norm follows its vector where that leaves no gap: AVR has none, and its assembly reads on.
+    norm_leads = is_square and avr is None and program.n_seen * program.numbers.index_dtype.itemsize % WORD_BYTES != 0
+    rows = [] if program.is_linear else _rows(program, norm_leads, early_exit)
+    table_bytes = sum(table.values.size * _size(table.type) for table in tables)
+    table_bytes += len(rows) * _row_bytes(program, norm_leads, early_exit)
+    buffered = not reader.is_identity
+    buffers = program.numbers.index_dtype.itemsize * (
+        buffered * program.n_features + (projection is not None) * program.n_seen
+    )
+    buffers += 0 if dsp is None else dsp.buffer_bytes
+    stage = reader.kind.meaning + ("" if projection is None else f", projected to {program.n_seen} values")
+    card = card_lines(lowered.model, len(program.vectors), stage, program.numbers.description, table_bytes, buffers)
+    source = "projected" if projection is not None else "q" if buffered else "x"
+    return CCode(
+        lowered,
+        name,
+        table_bytes,
+        {
+            "is_integer": True,
+            "checks_classes": False,  # exact scores leave nothing to check
+            "card": [*card, *_range_lines(program), *lowered.promises],
+            "n_vectors": len(program.vectors),
+            "needs_stdint": False,  # its header includes it
+            "unit": program.unit,
+            "reads_indices": reader.kind.is_grid,
+            "reads_floats": reader.kind.is_float,
+            "levels_in": reader.levels,
+            "grid": c_type(program.numbers.index_dtype),
+            "weight": c_type(program.numbers.weight_dtype),
+            "product": "unsigned" if program.numbers.levels**2 <= UINT16_MAX else "uint32_t",
+            "index": index_type(program.n_features),
+            "n_seen": program.n_seen,
+            "source": source,
+            "tables": tables,
+            "is_linear": program.is_linear,
+            "is_square": is_square,
+            "norm_leads": norm_leads,
+            "norm_follows": is_square and not norm_leads,
+            "buffers_input": buffered,
+            "reader_shift": reader.common_shift,
+            "has_common_shift": reader.common_shift is not None,
+            "is_projected": projection is not None,
+            "projected_from": "q" if buffered else "x",
+            "projection": projection,
+            "projection_walk": make_walk(program.n_features),
+            "linear_walk": make_walk(program.n_features),
+            "squares_walk": make_walk(program.n_seen, SQUARES_STEP),
+            "vector_walk": make_walk(program.n_seen, written_out=WRITTEN_OUT),
+            "rows": rows,
+            "n_coef": program.n_outputs * len(program.curves),
+            "intercept": int(program.intercept[0]),
+            "early_exit": early_exit,
+            "n_rest": 2 if program.n_outputs == 1 else 1,
+            "lead_stride": LEAD_STRIDE,
+            "dsp": dsp,
+            "avr": avr,
+            **_curve_values(program, name),
+        },
+    )
+
+
+def _curve_values(program: IntegerProgram, name: str) -> dict[str, object]:
+    """Return what the templates print of the kernels' values."""
+    curves: Sequence[HalfPower | SampledCurve] = program.curves
+    halves = [curve for curve in curves if isinstance(curve, HalfPower)]
+    sampled = [curve for curve in curves if isinstance(curve, SampledCurve)]
+    suffixes = _suffixes(len(sampled))
+    functions = ["half_power"] * len(halves) or [f"kernel{suffix}" for suffix in suffixes]
+    codes = [
+        CurveCode(
+            f"{name}_{function}",
+            curve.doubling if isinstance(curve, HalfPower) else 0,
+            curve.end,
+            i * program.n_outputs,
+        )
+        for i, (function, curve) in enumerate(zip(functions, curves, strict=True))
+    ]
+    octave = halves[0].octave if halves else 0
+    return {
+        "curves": codes,
+        "first_curve": codes[0] if codes else None,
+        "has_half_power": bool(halves),
+        "sampled_curves": [
+            SampledCode(
+                f"{name}_kernel{suffix}",
+                f"{name}_values{suffix}",
+                curve.width > PLACE_BITS,
+                abs(curve.width - PLACE_BITS),
+                curve.end,
+            )
+            for suffix, curve in zip(suffixes, sampled, strict=True)
+        ],
+        "octave": octave,
+        "half_power_end": HalfPower(octave).end,
+        "exponent_shifts_right": octave > FRACTION_BITS,
+        "exponent_shifts_left": octave < FRACTION_BITS,
+        "exponent_shift": abs(octave - FRACTION_BITS),
+        "place_bits": PLACE_BITS,
+        "fraction_bits": FRACTION_BITS,
+        "interval_mask": INTERVALS - 1,
+        "intervals": INTERVALS,
+        "place_mask": (1 << PLACE_BITS) - 1,
+        "narrowest_end": NARROWEST_END << PLACE_BITS,
+    }
+
+
+def _suffixes(n: int) -> list[str]:
+    return [""] if n == 1 else [str(i) for i in range(n)]
+
+
+def _tables(program: IntegerProgram) -> list[Table]:
+    """Return the arrays in the order and layout in which the loops read them."""
+    tables, reader = [], program.reader
+    if not reader.is_identity and reader.kind.is_float:
+        tables += [
+            Table("offset", "subtracted from each raw feature", "float", reader.offset),
+            Table("factor", "then multiplied with it", "float", reader.factor),
+        ]
+    elif not reader.is_identity:
+        tables += [
+            Table("multiplier", "each raw feature is multiplied with this", "int16_t", reader.multiplier),
+            Table("bias", "then this is added", "int32_t", reader.bias),
+        ]
+        if reader.common_shift is None:
+            tables.append(Table("shift", "then it is shifted to the right", "uint8_t", reader.shift))
+    if program.projection is not None:
+        comment, weight = "rows of the projection, one per projected value", c_type(program.numbers.weight_dtype)
+        tables += [
+            Table("projection", comment, weight, program.projection.weights),
+            Table("projection_bias", "constant term of the projection", "int32_t", program.projection.bias),
+        ]
+    if program.is_linear:
+        tables.append(Table("coef", "weights: for each output, one per feature", "int16_t", program.coef))
+    if program.n_outputs > 1:
+        comment = "score of each output before any vector is added"
+        tables.append(Table("intercept", comment, "int32_t", program.intercept))
+    tables += _curve_tables(program)
+    return [Table(t.name, t.comment, t.type, t.values.ravel()) for t in tables]
+
+
+def _curve_tables(program: IntegerProgram) -> list[Table]:
+    first = program.curves[0] if program.curves else None
+    if isinstance(first, HalfPower):
+        return [Table("powers", "2^15 * 2^-f for f from 0 to 1", "uint16_t", half_power_table(first.octave))]
+    sampled = [curve for curve in program.curves if isinstance(curve, SampledCurve)]
+    comment = "2^15 times the kernel: 32 intervals from 0 on, then 16 of twice the width, 16 of four times, ..."
+    return [
+        Table(f"values{suffix}", comment, "uint16_t", curve.values)
+        for suffix, curve in zip(_suffixes(len(sampled)), sampled, strict=False)
+    ]
+
+
+def _rows(program: IntegerProgram, norm_leads: bool, early_exit: bool) -> list[list[NDArray[Any]]]:
+    """Return the values of every row of the vector table, member by member."""
+    rest, rows = what_remains(program), []
+    for u, vector in enumerate(program.vectors):
+        norm = [np.array(int(vector @ vector))] if program.form == "square" else []
+        head = [*norm, vector] if norm_leads else [vector, *norm]
+        rows.append([*head, program.coef[:, :, u].T.ravel(), *([rest[u]] if early_exit else [])])
+    return rows
+
+
+def _row_bytes(program: IntegerProgram, norm_leads: bool, early_exit: bool) -> int:
+    """Return the bytes of one row where words are aligned."""
+    norm = WORD_BYTES if program.form == "square" else 0
+    unit = WORD_BYTES if norm else 2
+    gap = WORD_BYTES if norm and not norm_leads else 2  # what follows the vector is aligned to this
+    vector = -(-program.n_seen * program.numbers.index_dtype.itemsize // gap) * gap
+    rest = 0 if not early_exit else 4 if program.n_outputs == 1 else 2
+    return -(-(norm + vector + 2 * program.n_outputs * len(program.curves) + rest) // unit) * unit
+
+
+def _size(text: str) -> int:
+    return np.dtype(np.float32).itemsize if text == "float" else np.dtype(text.removesuffix("_t")).itemsize
+
+
+def _range_lines(program: IntegerProgram) -> list[tuple[str, str]]:
+    """Return the range of every raw feature, and for indices how whoever calls the export makes them."""
+    if program.n_features > MAX_NAMED_FEATURES:
+        return []
+    if not program.reader.kind.is_grid:
+        both = zip(program.low.tolist(), program.high.tolist(), strict=True)
+        return [(f"range of x[{j}]", f"{low:.6g} to {high:.6g}") for j, (low, high) in enumerate(both)]
+    ends = zip(program.low.tolist(), program.step.tolist(), strict=True)
+    return [(f"x[{j}]", f"index 0 is {low:.9g}, one step is {step:.9g}") for j, (low, step) in enumerate(ends)]

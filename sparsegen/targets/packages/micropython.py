@@ -1,0 +1,58 @@
+"""MicroPython: a native module, built into ``<name>.mpy`` by MicroPython's own dynruntime.mk, imported by its name."""
+
+from __future__ import annotations
+
+import keyword
+
+import numpy as np
+
+from sparsegen.errors import OptionError
+from sparsegen.targets import TARGETS
+from sparsegen.targets.packages.package import Package, PackagedModel
+
+TYPECODES = {"float32": ["'f'"], "int16": ["'h'"], "uint16": ["'H'"], "uint8": ["'B'", "BYTEARRAY_TYPECODE"]}
+"""Typecodes of arrays whose memory the model reads as it is."""
+
+# A module that the firmware has built in, or that its libraries bring, would be imported instead of the model.
+MODULE_WORDS = (
+    "aioble argparse array asyncio base64 binascii bluetooth btree builtins cmath collections copy cryptolib datetime "
+    "deflate dht ds18x20 errno esp esp32 framebuf functools gc gzip hashlib heapq inspect io itertools json logging "
+    "lwip machine main boot marshal math micropython mip neopixel network ntptime onewire openamp operator os pathlib "
+    "pickle platform pprint pyb random re requests rp2 select shutil socket ssd1306 ssl stat stm string struct sys "
+    "tarfile threading time tls types uctypes unittest urequests usb vfs weakref webrepl websocket zephyr zlib"
+)
+MODULES = frozenset(MODULE_WORDS.split())
+
+
+class MicroPython(Package):
+    """Sources of a native module with ``predict``, ``scores``, ``label`` and ``selftest``."""
+
+    name = "micropython"
+    description = "MicroPython native module: C sources and a Makefile that makes NAME.mpy"
+
+    def usage(self, name: str) -> str:
+        """Return the command that builds the module for a Cortex-M4F."""
+        if name in MODULES or name.removeprefix("u") in MODULES:  # ujson is an older name of json, and so on
+            raise OptionError(f"name {name!r} is a module that MicroPython already has; choose another")
+        if keyword.iskeyword(name):
+            raise OptionError(f"name {name!r} is a word of Python, which cannot import it; choose another")
+        return "make ARCH=armv7emsp MPY_DIR=path/of/micropython"
+
+    def files(self, model: PackagedModel) -> dict[str, bytes]:
+        """Return the sources and the Makefile."""
+        dtype = model.code.lowered.input_dtype
+        module = model.render(
+            "micropython/module.c.j2",
+            typecodes=TYPECODES[dtype.name],
+            is_float=dtype.kind == "f",
+            limits=None if dtype.kind == "f" else np.iinfo(dtype),
+        )
+        return {
+            "Makefile": model.render("micropython/Makefile.j2"),
+            f"{model.name}_mpy.c": module,
+            f"{model.name}.c": model.source,
+            f"{model.name}.h": model.header,
+        }
+
+
+TARGETS.register("micropython")(MicroPython())

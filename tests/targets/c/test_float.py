@@ -1,0 +1,305 @@
+"""The C export: clean under every compiler, no libc, no writable data, small, deterministic, true to its comments."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from c_programs import any_compiler, compile_c, compiler, run_c, written
+from golden_models import EVERY, FLASH, SMALL, model, rbf, rows
+
+from sparsegen.devices import DEVICES
+from sparsegen.devices._toolchain import SECTION_FLAGS
+from sparsegen.devices.host import Host
+from sparsegen.errors import ModelError, OptionError
+from sparsegen.model import SparseModel
+from sparsegen.targets import TARGETS
+
+EXP2_BOUND = "2.0e-7"
+GOLDEN = Path(__file__).parents[2] / "golden"
+WARNINGS = ("-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wshadow", "-Wdouble-promotion", "-Werror")
+HOSTILE = (
+    'quote " inside', "back\\slash", "end */ of comment", "// line", "/* open", "??/ trigraph ??'", "größe 日本 🎈",
+    "%s %n %d", '"); system("true', "\\n", "1", "trailing \\", "{{ name }}", "{% endfor %}", "\\101", "\\x41", "'",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_golden(name, update_golden):
+    export = TARGETS["c"].export(SMALL[name], name)
+    for file, content in export.files.items():
+        path = GOLDEN / name / file
+        if update_golden:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content)
+        assert content.decode() == path.read_text(), f"{path.name} changed; see pytest --update-golden"
+
+
+@pytest.mark.parametrize("language", ["c99", "c++17"])
+@pytest.mark.parametrize("name", ["gcc", "clang", "zig"])
+def test_no_compiler_warns(name, language, c_exports, all_in_one, tmp_path):
+    command = compiler(name)
+    if language == "c++17":
+        command += ["-x", "c++"]
+    mains = [w.folder / "example_main.c" for w in c_exports.values()][:6]
+    for source in [all_in_one, *mains] if name == "gcc" else [all_in_one, mains[0]]:
+        result = compile_c(command, f"-std={language}", "-O2", *WARNINGS, "-c", source, "-o", tmp_path / "out.o")
+        assert result.returncode == 0, result.stderr
+        assert "warning" not in result.stderr.replace("argument unused", "")
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_sanitizers_are_silent_over_all_rows(name, c_exports):
+    command = next((found for found in ("gcc", "clang") if Host((found,)).missing() is None), None)
+    if command is None:
+        pytest.skip("neither gcc nor clang is on the PATH")
+    flags = ("-std=c99", "-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-fno-omit-frame-pointer")
+    of = c_exports[name].model
+    X = rows(of)
+    out = Host((command,), flags).run(c_exports[name].export, X.astype(np.float32))
+    expected = of.scores(X)
+    assert np.abs(out.scores - expected).max() <= 1e-4 * max(1.0, np.abs(expected).max())
+    assert np.array_equal(out.labels, of.predict_index(X))
+
+
+@pytest.mark.parametrize("device", ["cortex-m0plus", "cortex-m4f"])
+def test_object_needs_no_library_and_writes_no_data(device, all_in_one, tmp_path):
+    pytest.importorskip("elftools")
+    from elftools.elf.elffile import ELFFile
+
+    flags = DEVICES[device].compiler_flags
+    compiled = compile_c(
+        compiler("zig"),
+        *flags,
+        "-std=c99",
+        "-Os",
+        "-ffreestanding",
+        *SECTION_FLAGS,
+        "-c",
+        all_in_one,
+        "-o",
+        tmp_path / "m.o",
+    )
+    assert compiled.returncode == 0, compiled.stderr
+    elf = ELFFile(io.BytesIO((tmp_path / "m.o").read_bytes()))
+    undefined = {s.name for s in elf.get_section_by_name(".symtab").iter_symbols() if s["st_shndx"] == "SHN_UNDEF"}
+    arithmetic = r"__aeabi_(f(add|sub|mul|2iz|2uiz|cmp\w+|rsub)|i2f|ui2f|idiv|uidiv|lmul)|__\w+sf[23]"
+    assert {name for name in undefined if name and not re.fullmatch(arithmetic, name)} == set()
+    if device == "cortex-m4f":
+        assert undefined <= {""}
+    writable = {s.name: s["sh_size"] for s in elf.iter_sections() if s["sh_flags"] & 1 and s["sh_flags"] & 2}
+    assert sum(writable.values()) == 0, writable
+    defined = {
+        s.name for s in elf.get_section_by_name(".symtab").iter_symbols() if s["st_info"]["bind"] == "STB_GLOBAL"
+    }
+    public = {f"{name}_{function}" for name in EVERY for function in ("scores", "predict", "label", "selftest")}
+    assert defined - undefined == public
+
+
+@pytest.mark.parametrize("kind", FLASH)
+def test_code_is_small(kind):
+    device = DEVICES["cortex-m4f"]
+    if device.missing() is not None:
+        pytest.skip(str(device.missing()))
+    export = TARGETS["c"].export(FLASH[kind], "m")
+    measured = device.measure(export, rows(FLASH[kind], 8).astype(np.float32))
+    assert measured.flash <= export.table_bytes + 700
+    if kind == "binary rbf 16 x 16":
+        assert measured.instructions <= 1400
+        assert measured.ram <= 128
+
+
+def test_table_bytes_are_those_of_the_tables():
+    for name, of in EVERY.items():
+        export = TARGETS["c"].export(of, name)
+        source = export.files[f"{name}.c"].decode()
+        sizes = re.findall(rf"^static const {name.upper()}_ROM float {name}_\w+\[(\d+)\]", source, re.MULTILINE)
+        assert export.table_bytes == 4 * sum(map(int, sizes))
+        assert f"flash: {export.table_bytes} bytes of tables" in export.files[f"{name}.h"].decode()
+
+
+@pytest.fixture(scope="module")
+def exp2(c_exports, tmp_path_factory):
+    """The exp2 of a generated file, applied to an array."""
+    source = f"""
+    #include "{c_exports["binary_rbf"].folder}/binary_rbf.c"
+    #include <stdio.h>
+    int main(void)
+    {{
+        float t;
+        while (fread(&t, sizeof t, 1, stdin) == 1) {{
+            t = binary_rbf_exp2(t);
+            fwrite(&t, sizeof t, 1, stdout);
+        }}
+        return 0;
+    }}
+    """
+    folder = tmp_path_factory.mktemp("exp2")
+
+    def apply(t):
+        return np.frombuffer(run_c(source, folder, stdin=np.asarray(t, dtype=np.float32).tobytes()), dtype=np.float32)
+
+    return apply
+
+
+def test_exp2_keeps_its_bound(exp2, c_exports):
+    rng = np.random.default_rng(0)
+    t = np.concatenate(
+        [
+            np.linspace(-126, 127, 1_500_001), np.linspace(-1, 1, 500_001), rng.uniform(-30, 0, 500_000),
+            np.arange(-126, 128), np.nextafter(np.arange(-126, 127, 0.5, dtype=np.float32), np.float32(200)),
+            np.nextafter(np.arange(-125.5, 127.5, 0.5, dtype=np.float32), np.float32(-200)),
+        ]
+    ).astype(np.float32)  # fmt: skip
+    exact = np.exp2(t.astype(np.float64))
+    assert np.max(np.abs(exp2(t) - exact) / exact) <= float(EXP2_BOUND)
+    assert f"error of at most {EXP2_BOUND}" in c_exports["binary_rbf"].export.files["binary_rbf.c"].decode()
+
+
+def test_exp2_at_the_edges(exp2):
+    assert exp2([0.0, -0.0, 1e-45, -1e-45, 1e-38]).tolist() == [1.0] * 5
+    assert exp2([-126, 127]).tolist() == [2.0**-126, 2.0**127]
+    assert (
+        exp2([np.nan, np.inf, -np.inf, 1e30, -1e30, 127.5, 128, 1e9, -127, -1e9, 3.4e38, -3.4e38]).tolist()
+        == [0.0] * 12
+    )
+    below = exp2(np.linspace(-126.5, -126, 1001)[:-1])
+    assert below.min() >= 0
+    assert below.max() <= 2.0**-126
+    above = np.linspace(127, 127.49, 100).astype(np.float32)
+    assert np.allclose(exp2(above), np.exp2(above.astype(np.float64)), rtol=float(EXP2_BOUND))
+
+
+def test_fast_math_is_refused_rather_than_wrong(c_exports, tmp_path):
+    source = c_exports["binary_rbf"].folder / "binary_rbf.c"
+    refused = compile_c(any_compiler(), "-std=c99", "-O2", "-ffast-math", "-c", source, "-o", tmp_path / "m.o")
+    assert refused.returncode != 0
+    assert "without -ffast-math" in refused.stderr
+
+
+def test_labels_come_back_byte_for_byte(tmp_path):
+    card = {"method": "*/ #error \\", "feature_names": ["a */ b", "// c \\", "??/ ü\n%s"]}
+    of = model([rbf()], 3, 3, HOSTILE, card=card)
+    w = written(of, "hostile", tmp_path / "hostile")
+    source = f"""
+    #include "{w.folder}/hostile.c"
+    #include <stdio.h>
+    int main(void)
+    {{
+        int i;
+        for (i = -1; i <= HOSTILE_CLASSES; ++i) {{
+            fputs(hostile_label(i), stdout);
+            putchar(0);
+        }}
+        return hostile_selftest();
+    }}
+    """
+    printed = run_c(source, tmp_path, *WARNINGS)
+    assert printed.split(b"\0") == [b"", *(label.encode() for label in HOSTILE), b"", b""]
+    if (gcc := Host(("gcc",))).missing() is None:
+        assert gcc.run(w.export, rows(of).astype(np.float32)).labels.tolist() == of.predict_index(rows(of)).tolist()
+
+
+def test_a_label_with_a_line_break_never_becomes_a_model():
+    with pytest.raises(ModelError, match="printable characters"):
+        model([rbf()], 2, 2, ("a\nb", "c"))
+
+
+def test_the_same_model_gives_the_same_bytes_in_any_process():
+    script = (
+        "import hashlib, golden_models as g\nfrom sparsegen.targets import TARGETS\n"
+        "for t in ('c', 'onnx'):\n for n, m in g.EVERY.items():\n  for f, b in TARGETS[t].export(m, n).files.items():\n"
+        "   print(f, hashlib.sha256(b).hexdigest())"
+    )
+    here = [
+        f"{file} {hashlib.sha256(content).hexdigest()}"
+        for target in ("c", "onnx")
+        for name, of in EVERY.items()
+        for file, content in TARGETS[target].export(of, name).files.items()
+    ]
+    tests = Path(__file__).parents[2]
+    for seed in ("0", "12345"):
+        environment = {
+            "PYTHONHASHSEED": seed,
+            "PYTHONPATH": os.pathsep.join([str(tests.parent), str(tests)]),
+            "OPENBLAS_NUM_THREADS": "1",
+        }
+        printed = subprocess.run(
+            [sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=True
+        )
+        assert printed.stdout.splitlines() == here
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_no_date_and_no_path(name, c_exports):
+    for file, content in c_exports[name].export.files.items():
+        text = content.decode()
+        assert not re.search(r"\b(19|20)\d\d[-/]\d\d|\d\d:\d\d", text), file
+        assert str(Path.home()) not in text
+        assert str(Path(__file__).parent) not in text
+        assert not re.search(r"[\"' ]/(home|tmp|usr|root|work)", text)
+        assert text.isascii()
+        assert max(map(len, text.splitlines())) <= 140
+
+
+def test_every_symbol_and_macro_has_the_prefix(c_exports):
+    w = c_exports["several_kernels"]
+    source = (w.export.files["several_kernels.c"] + w.export.files["several_kernels.h"]).decode()
+    for symbol in re.findall(
+        r"^(?:static )?(?:const )?(?:float|int|void|char \*)(?: \*)?\s*(\w+)[\[(]", source, re.MULTILINE
+    ):
+        assert symbol.startswith("several_kernels_")
+    assert {m.split("_")[0] for m in re.findall(r"#define (\w+)", source)} == {"SEVERAL"}
+
+
+def test_example_program_runs(c_exports, tmp_path):
+    for name in ("binary_rbf", "laplacian_text"):
+        folder = c_exports[name].folder
+        command = re.search(r"Build: cc (.*?) -o example", (folder / "example_main.c").read_text())[1].split()
+        assert command[0] == "-std=c99"
+        built = compile_c(
+            any_compiler(), *command[:2], *(folder / file for file in command[2:]), "-o", tmp_path / "example"
+        )
+        assert built.returncode == 0, built.stderr
+        assert b"self-test ok" in subprocess.run([tmp_path / "example"], capture_output=True, check=True).stdout
+
+
+def test_card_is_in_the_header():
+    header = TARGETS["c"].export(SMALL["binary_rbf"], "m").files["m.h"].decode()
+    assert "method: by hand" in header
+    assert "kernel: rbf(gamma=0.25)" in header
+    assert "accuracy: 96.25 % on 80 test rows" in header
+    assert f"model: sha256 {SMALL['binary_rbf'].sha256[:16]}" in header
+    assert 'x[1]: a "quoted" * / name' in header
+    assert "x[2]: gr??e" in header
+
+
+def test_more_vectors_than_a_16_bit_int_counts_get_a_wider_index():
+    m = 32768
+    of = SparseModel(np.arange(float(m))[:, None], np.ones((1, 1, m)), np.zeros(1), EVERY["one_feature"].kernels,
+                     EVERY["one_feature"].transform, (0, 1))  # fmt: skip
+    source = TARGETS["c"].export(of, "m").files["m.c"].decode()
+    assert "for (long u = 0;" in source
+    assert "for (int u = 0;" not in source
+    assert "for (int u = 0;" in TARGETS["c"].export(EVERY["one_feature"], "m").files["m.c"].decode()
+
+
+def test_a_coefficient_beyond_float32_is_one_sentence():
+    of = model([rbf()], 2, 2, (0, 1))
+    huge = SparseModel(of.vectors, 1e39 * of.coef, of.intercept, of.kernels, of.transform, of.classes)
+    for target in ("c", "onnx"):
+        with pytest.raises(ModelError, match="does not fit in float32; rescale"):
+            TARGETS[target].export(huge, "m")
+
+
+def test_a_bad_name_is_refused_by_every_target():
+    for target in TARGETS.values():
+        with pytest.raises(OptionError, match="cannot prefix"):
+            target.export(SMALL["poly"], "../m")
