@@ -8,10 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sparsegen.errors import OptionError
 from sparsegen.lowering.curves import (
@@ -25,18 +23,17 @@ from sparsegen.lowering.curves import (
 )
 from sparsegen.lowering.integer_program import IntegerProgram
 from sparsegen.lowering.lowered import Lowered
-from sparsegen.lowering.order_for_early_exit import what_remains
 from sparsegen.targets import PORTABLE
 from sparsegen.targets.c.avr import avr_values
 from sparsegen.targets.c.code import CCode, Table, c_type, index_type
 from sparsegen.targets.c.dsp import dsp_values
+from sparsegen.targets.c.row_table import make_row_table
 from sparsegen.targets.c.walk import SQUARES_STEP, WRITTEN_OUT, make_walk
 from sparsegen.targets.card import MAX_NAMED_FEATURES, card_lines
 
 SPECIAL_LOOPS = ("dsp", "avr")
 UINT16_MAX = 2**16 - 1
 LEAD_STRIDE = 4  # vectors between two looks at the lead of several classes, which is not free
-WORD_BYTES = 4
 
 
 @dataclass(frozen=True)
@@ -70,12 +67,8 @@ def integer_code(lowered: Lowered, program: IntegerProgram, name: str, loops: st
     avr = avr_values(program) if loops == "avr" else None
     early_exit = lowered.format.early_exit and not program.is_linear
     tables, reader, projection = _tables(program), program.reader, program.projection
-    is_square = program.form == "square"
-    # A norm follows its vector where that leaves no gap: AVR has none, and its assembly reads on.
-    norm_leads = is_square and avr is None and program.n_seen * program.numbers.index_dtype.itemsize % WORD_BYTES != 0
-    rows = [] if program.is_linear else _rows(program, norm_leads, early_exit)
-    table_bytes = sum(table.values.size * _size(table.type) for table in tables)
-    table_bytes += len(rows) * _row_bytes(program, norm_leads, early_exit)
+    row_table = make_row_table(program, lowered.format, reads_on=avr is not None, loads_words=dsp is not None)
+    table_bytes = sum(table.values.size * _size(table.type) for table in tables) + row_table.size
     buffered = not reader.is_identity
     buffers = program.numbers.index_dtype.itemsize * (
         buffered * program.n_features + (projection is not None) * program.n_seen
@@ -106,9 +99,7 @@ def integer_code(lowered: Lowered, program: IntegerProgram, name: str, loops: st
             "source": source,
             "tables": tables,
             "is_linear": program.is_linear,
-            "is_square": is_square,
-            "norm_leads": norm_leads,
-            "norm_follows": is_square and not norm_leads,
+            "is_square": program.form == "square",
             "buffers_input": buffered,
             "reader_shift": reader.common_shift,
             "has_common_shift": reader.common_shift is not None,
@@ -119,7 +110,7 @@ def integer_code(lowered: Lowered, program: IntegerProgram, name: str, loops: st
             "linear_walk": make_walk(program.n_features),
             "squares_walk": make_walk(program.n_seen, SQUARES_STEP),
             "vector_walk": make_walk(program.n_seen, written_out=WRITTEN_OUT),
-            "rows": rows,
+            "row_table": row_table,
             "n_coef": program.n_outputs * len(program.curves),
             "intercept": int(program.intercept[0]),
             "early_exit": early_exit,
@@ -221,26 +212,6 @@ def _curve_tables(program: IntegerProgram) -> list[Table]:
         Table(f"values{suffix}", comment, "uint16_t", curve.values)
         for suffix, curve in zip(_suffixes(len(sampled)), sampled, strict=False)
     ]
-
-
-def _rows(program: IntegerProgram, norm_leads: bool, early_exit: bool) -> list[list[NDArray[Any]]]:
-    """Return the values of every row of the vector table, member by member."""
-    rest, rows = what_remains(program), []
-    for u, vector in enumerate(program.vectors):
-        norm = [np.array(int(vector @ vector))] if program.form == "square" else []
-        head = [*norm, vector] if norm_leads else [vector, *norm]
-        rows.append([*head, program.coef[:, :, u].T.ravel(), *([rest[u]] if early_exit else [])])
-    return rows
-
-
-def _row_bytes(program: IntegerProgram, norm_leads: bool, early_exit: bool) -> int:
-    """Return the bytes of one row where words are aligned."""
-    norm = WORD_BYTES if program.form == "square" else 0
-    unit = WORD_BYTES if norm else 2
-    gap = WORD_BYTES if norm and not norm_leads else 2  # what follows the vector is aligned to this
-    vector = -(-program.n_seen * program.numbers.index_dtype.itemsize // gap) * gap
-    rest = 0 if not early_exit else 4 if program.n_outputs == 1 else 2
-    return -(-(norm + vector + 2 * program.n_outputs * len(program.curves) + rest) // unit) * unit
 
 
 def _size(text: str) -> int:

@@ -176,7 +176,8 @@ def test_two_models_in_one_binary_do_not_collide(tmp_path):
 def damaged(export, table):
     """Return the export with the first number of a table 16 away from what it was."""
     source = export.files[f"{export.name}.c"].decode()
-    norm = r"(?:\d+u, )?" if table == "rows" else ""  # where it leads: its last bits are below what scores can show
+    # The last bits of a norm are below what scores can show: damage a vector or a coefficient.
+    norm = r"(?:\d+u, )?" if table == "rows" else ""
     found = re.search(rf"_{table}\[\d+\] = [\s{{]*{norm}[\s{{]*(-?[\d.e+-]+f?)", source)
     assert found, table
     value = f"{float(found[1][:-1]) + 16.0}f" if found[1].endswith("f") else str(int(found[1]) ^ 16)

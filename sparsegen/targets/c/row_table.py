@@ -1,0 +1,80 @@
+"""The table of vectors in integer C: one struct per vector, with all that the loop reads beside it.
+
+The widest members come first, so that no struct has a gap inside. Two forms of the loops ask for more: AVR's assembly
+reads on from the vector to its norm (AVR aligns nothing), and the DSP loops load words, so the vector is aligned.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sparsegen.lowering.formats import Format
+from sparsegen.lowering.integer_program import IntegerProgram
+from sparsegen.lowering.order_for_early_exit import what_remains
+
+WORD_BYTES = 4
+HALF_BYTES = 2
+
+
+@dataclass(frozen=True)
+class Member:
+    """A member of the struct: the bytes of an entry, and the entries of every row."""
+
+    bytes: int
+    values: Sequence[NDArray[Any]]
+    is_norm: bool = False
+    is_vector: bool = False
+    is_coef: bool = False
+
+    @property
+    def size(self) -> int:
+        """Bytes in a row."""
+        return self.bytes * int(np.size(self.values[0]))
+
+
+@dataclass(frozen=True)
+class RowTable:
+    """The table as the templates print it."""
+
+    members: Sequence[Member]
+    n_rows: int
+
+    @property
+    def rows(self) -> list[list[NDArray[Any]]]:
+        """The values of every row, member by member."""
+        return [list(row) for row in zip(*(member.values for member in self.members), strict=True)]
+
+    @property
+    def size(self) -> int:
+        """Bytes of all rows where words are aligned."""
+        at, widest = 0, 1
+        for member in self.members:
+            at = _aligned(at, member.bytes) + member.size
+            widest = max(widest, member.bytes)
+        return self.n_rows * _aligned(at, widest)
+
+
+def make_row_table(program: IntegerProgram, wanted: Format, *, reads_on: bool, loads_words: bool) -> RowTable:
+    """Return the table of a program; a linear one has no vectors and gets no members."""
+    if program.is_linear:
+        return RowTable((), 0)
+    m = len(program.vectors)
+    vector = Member(program.numbers.index_dtype.itemsize, list(program.vectors), is_vector=True)
+    others = [Member(HALF_BYTES, [program.coef[:, :, u].T.ravel() for u in range(m)], is_coef=True)]
+    if wanted.early_exit:
+        others.append(Member(HALF_BYTES, list(what_remains(program))))
+    if program.form != "square":
+        return RowTable([vector, *others] if vector.size % HALF_BYTES == 0 else [*others, vector], m)
+    norm = Member(WORD_BYTES, [np.array(int(v @ v)) for v in program.vectors], is_norm=True)
+    if reads_on or vector.size % WORD_BYTES == 0:
+        return RowTable([vector, norm, *others], m)
+    return RowTable([norm, vector, *others] if loads_words else [norm, *others, vector], m)
+
+
+def _aligned(at: int, size: int) -> int:
+    return -(-at // size) * size
