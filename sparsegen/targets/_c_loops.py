@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from sparsegen.arrays import Array
-from sparsegen.kernels.expression import Add, Const, Core, Exp2, Expr, Mul, Pow
+from sparsegen.kernels.expression import Add, Const, Core, Exp2, Expr, Mul, Pow, Reciprocal, Sqrt
 from sparsegen.lowering.program import Part, Program
 from sparsegen.targets._render import c_real
 
@@ -228,6 +228,10 @@ def _expression_lines(expr: Expr, name: str, lines: list[str], known: dict[Expr,
                 return store(f"{visit(a)} * {visit(b)}")
             case Exp2(a):
                 return store(f"{name}_exp2({visit(a)})")
+            case Reciprocal(a):
+                return store(f"{c_real(1.0)} / {visit(a)}")
+            case Sqrt(a):
+                return store(f"{name}_sqrt({visit(a)})")
             case Pow(a, Const(n)):
                 return power(visit(a), int(n))
         raise TypeError(f"C has no form for {node}")

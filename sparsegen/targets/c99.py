@@ -25,7 +25,7 @@ from sparsegen.targets._render import c_real, check_name, render
 
 EXP2_COEFFICIENTS = (0.0013264727, 0.009671513, 0.055507336, 0.24022242, 0.693147, 1.0)  # minimax on [-0.5, 0.5]
 EXP2_BOUND = "2.0e-7"
-HELPERS = ("exp2", "abs")
+HELPERS = ("exp2", "abs", "sqrt")
 CONSTANT_IN_CODE = ("scale", "square")  # where all entries are equal; the loops then hold the value
 
 TABLE_COMMENTS = {
