@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import numpy as np
-from kernels.closed_forms import agrees
+from closed_forms import agrees
 
 from sparsegen.kernels import KERNELS
 

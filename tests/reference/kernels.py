@@ -46,6 +46,13 @@ def value(expr: Expr, params: Mapping[str, float], x: Array, z: Array) -> float:
     return OPERATIONS[kind](*(value(field, params, x, z) for field in fields))
 
 
+def parameters(name: str) -> dict[str, float]:
+    """Parameters to test a kernel with, none of them trivial: its defaults, at another scale."""
+    family = KERNELS[name]
+    usual = {key: parameter.default for key, parameter in family.parameters.items()}
+    return usual if family.scale_parameter is None else {**usual, family.scale_parameter: 0.35}
+
+
 def gram(name: str, params: Mapping[str, float], X: Array, Z: Array) -> Array:
     return np.array([[value(KERNELS[name].expression, params, x, z) for z in Z] for x in X])
 
