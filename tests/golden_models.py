@@ -50,6 +50,8 @@ SMALL = {
     "linear": model([("linear", {})], 6, 4, (10, 20, 30), offset=wave(4), scale=np.array([0.5, 1.0, 2.0, 4.0])),
     "rbf_projected": model([rbf()], 4, 20, (0, 1, 2), projected=3),
     "rbf_buffered": model([rbf(0.1)], 3, 18, (0, 1), offset=1000.0 * wave(18), scale=0.5 + np.arange(18) / 10),
+    "cauchy": model([("cauchy", {"gamma": 0.5})], 4, 3, (0, 1)),
+    "matern32": model([("matern32", {"gamma": 0.5})], 4, 5, (0, 1, 2), scale=0.5 + np.arange(5) / 8),
     "rbf_powers": model([rbf(1.0), rbf(0.25), rbf(0.5), rbf(4.0)], 4, 3, (0, 1, 2)),
 }
 """The golden ones."""

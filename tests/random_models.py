@@ -83,7 +83,7 @@ def parameter_value(parameter, rng):
     lowest = max(parameter.minimum, parameter.default - 2.0)
     if parameter.whole:
         return float(rng.integers(int(lowest), int(min(parameter.maximum, lowest + 5.0)), endpoint=True))
-    return float(rng.choice([lowest, parameter.default])) if lowest > 0.0 or not parameter.positive else parameter.default
+    return parameter.default if parameter.positive else float(rng.choice([lowest, parameter.default]))
 
 
 def size_of_terms(model, X):

@@ -54,6 +54,11 @@ class Expr:
     def __pow__(self, exponent: Expr | float) -> Expr:
         return Pow(self, _expr(exponent))
 
+    @property
+    def operands(self) -> list[Expr]:
+        """The expressions that this node is made of."""
+        return [value for value in vars(self).values() if isinstance(value, Expr)]
+
     def with_operands(self, change: Callable[[Expr], Expr]) -> Expr:
         """Return this node with ``change`` applied to each of its operands."""
         fields = (change(value) if isinstance(value, Expr) else value for value in vars(self).values())
@@ -161,9 +166,8 @@ def _expr(value: Expr | float) -> Expr:
 def nodes(expr: Expr) -> Iterator[Expr]:
     """Yield ``expr`` and everything inside it."""
     yield expr
-    for operand in vars(expr).values():
-        if isinstance(operand, Expr):
-            yield from nodes(operand)
+    for operand in expr.operands:
+        yield from nodes(operand)
 
 
 def bind(expr: Expr, params: Mapping[str, float]) -> Expr:
@@ -277,9 +281,8 @@ def _affine_terms(expr: Expr) -> Iterator[tuple[float, float]]:
     """Yield slope and shift of every part of ``expr`` that is affine in the base and lies in no larger such part."""
     affine = _affine(expr)
     if affine is None:
-        for operand in vars(expr).values():
-            if isinstance(operand, Expr):
-                yield from _affine_terms(operand)
+        for operand in expr.operands:
+            yield from _affine_terms(operand)
     elif affine[0]:
         yield affine
 

@@ -1,4 +1,4 @@
-"""Matérn kernel of smoothness 3/2, ``(1 + s) * exp(-s)`` with ``s = sqrt(3 * gamma * |x - z|^2)``: once differentiable."""
+"""Matérn kernel of smoothness 3/2, ``(1 + s) * exp(-s)`` with ``s = sqrt(3 * gamma * |x - z|^2)``."""
 
 from sparsegen.kernels import KERNELS, Kernel, Parameter
 from sparsegen.kernels.expression import SQDIST, Exp, Param, Sqrt

@@ -123,7 +123,7 @@ class _Graph:
     def _expression(self, expr: Expr, known: dict[Expr, str]) -> str:
         """Return the name of a kernel's value; ``known`` holds what has been computed, which is not computed again."""
         if expr not in known:
-            operands = [self._expression(operand, known) for operand in vars(expr).values() if isinstance(operand, Expr)]
+            operands = [self._expression(operand, known) for operand in expr.operands]
             known[expr] = self._operation(expr, operands)
         return known[expr]
 

@@ -42,11 +42,11 @@ REFUSED: dict[str, tuple[Expr, dict[str, Parameter], str]] = {
     "fractional power": (SCALED**0.5, GAMMA, r"power that is no whole number, 0.5; write it with Sqrt\(a\)"),
     "computed power": ((1 + SCALED) ** (Const(1.0) + 1), GAMMA, "power that is computed; write a whole number or one"),
     "base in a power": (Pow(Const(2.0), SQDIST), {}, "power that is computed"),
-    "any parameter as power": ((1 + SCALED) ** Param("n"), power(Parameter("power", 2.0)), "declare it with whole=True"),
+    "any parameter as power": ((1 + SCALED) ** Param("n"), power(Parameter("power", 2.0)), "with whole=True"),
     "negative parameter as power": (
         (1 + SCALED) ** Param("n"), power(Parameter("power", 2.0, whole=True)), "minimum=0 or more",
     ),
-    "unknown node": (Exp(-Sine(SCALED)), GAMMA, "holds Sine, which is not part of the expression language; build it from"),
+    "unknown node": (Exp(-Sine(SCALED)), GAMMA, "holds Sine, which is not part of the expression language; build"),
     "not a node": (Exp(2.0), {}, "holds float, which is not part"),  # type: ignore[arg-type]
     "no expression": (1.0, {}, "holds float, which is not part"),  # type: ignore[dict-item]
     "part of an export": (Exp(-Core()), {}, "holds Core, which is not part"),
@@ -61,7 +61,7 @@ REFUSED: dict[str, tuple[Expr, dict[str, Parameter], str]] = {
     "infinite at distance 0": (Reciprocal(SCALED), GAMMA, "divides by something that passes through 0"),
     "pole": (1 / (1 + DOT), {}, "divides by something that passes through 0.*must keep its sign"),
     "overflow": (Exp(SQDIST), {}, "is not finite where its base is .*write it so that it is finite everywhere"),
-    "root of what can be negative": (Sqrt(1 - L1DIST), {}, "root of a negative number where its base is 1.*never negative"),
+    "root of what can be negative": (Sqrt(1 - L1DIST), {}, "a negative number where its base is 1.*never negative"),
     "root of a dot product": (Sqrt(DOT), {}, "root of a negative number where its base is -30"),
     "digits lost": (1e12 + Exp(-SQDIST) - 1e12, {}, "symbolic slope .* is not that of its values .*large numbers"),
 }  # fmt: skip
@@ -78,14 +78,16 @@ def test_what_could_not_be_exported_is_refused_with_a_sentence(case: str) -> Non
 
 
 def test_a_scale_parameter_is_a_parameter() -> None:
-    with pytest.raises(KernelError, match=r"scale_parameter of kernel 'k', 'width', is no parameter; name one of 'gamma'"):
+    with pytest.raises(
+        KernelError, match=r"scale_parameter of kernel 'k', 'width', is no parameter; name one of 'gamma'"
+    ):
         Kernel("k", "?", Exp(-SCALED), GAMMA, scale_parameter="width")
     with pytest.raises(KernelError, match=r"is no parameter; leave it out"):
         Kernel("k", "?", Exp(-SQDIST), scale_parameter="width")
 
 
 def test_defaults_are_allowed_values() -> None:
-    with pytest.raises(OptionError, match="gamma is -1.0, but must be a number > 0"):
+    with pytest.raises(OptionError, match=r"gamma is -1.0, but must be a number > 0"):
         Kernel("k", "?", Exp(-SCALED), {"gamma": Parameter("inverse squared width", -1.0, positive=True)})
 
 

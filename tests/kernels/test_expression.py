@@ -74,7 +74,7 @@ def test_operators_build_what_they_say() -> None:
     assert np.allclose(values(Const(1.0) - DOT, x), 1.0 - x)
     assert np.allclose(values(1.0 - DOT, x), 1.0 - x)
     assert np.allclose(values(DOT / 4.0 + 3.0 / DOT + DOT / (1 + DOT), x), x / 4.0 + 3.0 / x + x / (1.0 + x))
-    assert 1 / DOT == Reciprocal(DOT)
+    assert Reciprocal(DOT) == 1 / DOT
     assert np.allclose(values(np.sqrt(2.0) * DOT + np.float64(1.0) / DOT, x), np.sqrt(2.0) * x + 1.0 / x)
     assert np.allclose(values(Sqrt(DOT), x), np.sqrt(x))
 

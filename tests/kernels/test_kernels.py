@@ -162,6 +162,8 @@ def test_traits_follow_from_the_expression(kernel: BoundKernel) -> None:
 
 
 def test_lists_of_kernels_need_neither_numba_nor_scipy() -> None:
-    script = "import sys; from sparsegen.kernels import KERNELS; list(KERNELS); print({'numba', 'scipy'} & {*sys.modules})"
+    script = (
+        "import sys; from sparsegen.kernels import KERNELS; list(KERNELS); print({'numba', 'scipy'} & {*sys.modules})"
+    )
     printed = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert printed.stdout.strip() == "set()"

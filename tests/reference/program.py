@@ -1,7 +1,7 @@
 """The generated C, statement by statement, in NumPy float32: one row at a time, every operation rounded as on a device.
 
-The exponential is NumPy's own in double precision, rounded, and the root NumPy's: the generated ones have tests of their
-own.
+The exponential is NumPy's own in double precision, rounded, and the root is NumPy's: the generated ones have tests of
+their own.
 """
 
 from __future__ import annotations
