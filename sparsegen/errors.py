@@ -22,6 +22,10 @@ class OptionError(SparsegenError, ValueError):
     """An option whose value cannot be used."""
 
 
+class KernelError(SparsegenError, ValueError):
+    """A kernel that cannot be registered: something of it could not be trained or exported."""
+
+
 class ToolError(SparsegenError, RuntimeError):
     """A compiler, emulator or package that is missing or failed."""
 

@@ -65,7 +65,8 @@ class Registry(Mapping[str, T], Generic[T]):
         try:
             package = importlib.import_module(self._package)
             for module in pkgutil.walk_packages(package.__path__, f"{self._package}."):
-                importlib.import_module(module.name)
+                if "._" not in module.name:  # a private module holds no entry, and may be slow to import
+                    importlib.import_module(module.name)
         except BaseException:
             self._complete = False  # a broken module is an error every time, not a shorter list the second time
             raise

@@ -50,6 +50,8 @@ SMALL = {
     "linear": model([("linear", {})], 6, 4, (10, 20, 30), offset=wave(4), scale=np.array([0.5, 1.0, 2.0, 4.0])),
     "rbf_projected": model([rbf()], 4, 20, (0, 1, 2), projected=3),
     "rbf_buffered": model([rbf(0.1)], 3, 18, (0, 1), offset=1000.0 * wave(18), scale=0.5 + np.arange(18) / 10),
+    "cauchy": model([("cauchy", {"gamma": 0.5})], 4, 3, (0, 1)),
+    "matern32": model([("matern32", {"gamma": 0.5})], 4, 5, (0, 1, 2), scale=0.5 + np.arange(5) / 8),
     "rbf_powers": model([rbf(1.0), rbf(0.25), rbf(0.5), rbf(4.0)], 4, 3, (0, 1, 2)),
 }
 """The golden ones."""
@@ -63,6 +65,10 @@ INTEGER = {
         "dsp",
     ),
     "integer_avr": (model([rbf(0.3)], 3, 17, (0, 1)), Format("q15", "raw-int16"), "avr"),
+    "integer_cauchy": (
+        model([("cauchy", {"gamma": 0.5}), ("cauchy", {"gamma": 2.0})], 3, 3, (0, 1)),
+        Format("q7", "grid"),
+    ),
     "integer_laplacian": (SMALL["laplacian_text"], Format("q7", "f32")),
     "integer_linear": (
         model([("linear", {})], 6, 4, (10, 20, 30), offset=np.full(4, 50.0), scale=np.full(4, 0.05)),

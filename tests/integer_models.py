@@ -22,6 +22,8 @@ from sparsegen.targets import TARGETS, Export
 from sparsegen.targets.c.code import c_type
 
 INTEGERS = ("q7", "q15")
+INTEGER_KERNELS = [name for name, kernel in KERNELS.items() if kernel.bind().falls or kernel.bind().is_linear]
+"""Those that have an integer form."""
 READS = ("f32", "raw-int16", "raw-uint8", "grid")
 TAILS = (1, 2, 3, 5, 7, 8, 9, 16, 17, 31, 33)
 """Feature counts around the steps of every unrolled loop."""
@@ -65,7 +67,8 @@ def make_integer_case(
         rows[:, 0] = offset[0]
     vectors = far * transform(offset + spread * rng.normal(size=(m, d)))
     gamma = 10.0 ** rng.uniform(-1.5, 0.5) / p
-    kernels = tuple(KERNELS[name].bind(**({} if name == "linear" else {"gamma": gamma * 2.0**a})) for a in octaves)
+    scale = KERNELS[name].scale_parameter
+    kernels = tuple(KERNELS[name].bind(**({} if scale is None else {scale: gamma * 2.0**a})) for a in octaves)
     coef = size * rng.normal(size=(1 if n_classes == 2 else n_classes, len(kernels), m))
     intercept = 0.3 * size * rng.normal(size=len(coef))
     made = SparseModel(vectors, coef, intercept, kernels, transform, tuple(range(n_classes)))
@@ -74,7 +77,7 @@ def make_integer_case(
 
 @st.composite
 def integer_cases(draw, **fixed):
-    name = draw(st.sampled_from(["rbf", "rbf", "laplacian", "linear"]))
+    name = draw(st.sampled_from(["rbf", *INTEGER_KERNELS]))
     octaves = [(0,), (0, 1), (2, 0, 5), (0, 30)]
     drawn = {
         "octaves": (0,) if name == "linear" else draw(st.sampled_from(octaves)),

@@ -10,10 +10,15 @@ from hypothesis import strategies as st
 from sparsegen.kernels import KERNELS
 from sparsegen.model import SparseModel, Transform
 
+RADIAL = tuple(name for name, kernel in KERNELS.items() if kernel.is_radial)
 MIXTURES = (
-    ("rbf",), ("laplacian",), ("poly",), ("linear",), ("rbf", "rbf"), ("laplacian", "laplacian"), ("poly", "poly"),
+    *((name,) for name in KERNELS),
+    *((name, name) for name, kernel in KERNELS.items() if kernel.parameters),
+    RADIAL,
     ("rbf", "linear", "laplacian"), ("rbf", "poly", "rbf"), ("linear", "poly"),
 )  # fmt: skip
+"""Every kernel of the registry by itself and beside itself, all radial ones at once, and some of different bases."""
+
 OFFSETS = (0.0, 1.0, 100.0, 1e4, 1e6)
 SCALES = ("one", "common", "signed", "each")
 
@@ -66,12 +71,19 @@ def make_case(
 
 
 def parameters(name, rng, p):
-    every = {
-        "gamma": 10.0 ** rng.uniform(-2, 0.5) / p,
-        "coef0": float(rng.choice([0.0, 1.0])),
-        "degree": float(rng.integers(1, 6)),
-    }
-    return {key: value for key, value in every.items() if key in KERNELS[name].parameters}
+    family = KERNELS[name]
+    drawn = {key: parameter_value(parameter, rng) for key, parameter in family.parameters.items()}
+    if family.scale_parameter is not None:
+        drawn[family.scale_parameter] = 10.0 ** rng.uniform(-2, 0.5) / p
+    return drawn
+
+
+def parameter_value(parameter, rng):
+    """Return something a parameter may be: the default, or a value near the lowest."""
+    lowest = max(parameter.minimum, parameter.default - 2.0)
+    if parameter.whole:
+        return float(rng.integers(int(lowest), int(min(parameter.maximum, lowest + 5.0)), endpoint=True))
+    return parameter.default if parameter.positive else float(rng.choice([lowest, parameter.default]))
 
 
 def size_of_terms(model, X):

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-import numba
 import numpy as np
-from scipy.spatial.distance import cdist
 
 from sparsegen.arrays import Array
 
@@ -49,27 +47,17 @@ def _sqdist_pull_back(B: Array, X: Array, Z: Array) -> Array:
 
 
 def _l1dist(X: Array, Z: Array) -> Array:
+    from scipy.spatial.distance import cdist  # here, since lists of kernels need none of SciPy
+
     return cdist(X, Z, "cityblock")
 
 
 def _l1dist_pull_back(B: Array, X: Array, Z: Array) -> Array:
+    from sparsegen.kernels._sign_sums import sign_sums  # here, since Numba takes long to import
+
     out = np.zeros_like(Z)
     sign_sums(np.ascontiguousarray(B), X, Z, out)
     return out
-
-
-@numba.njit(cache=True)
-def sign_sums(B: Array, X: Array, Z: Array, out: Array) -> None:
-    """Add ``sum_i B[i, u] * sign(Z[u, v] - X[i, v])`` to ``out[u, v]``."""
-    for i in range(X.shape[0]):
-        for u in range(Z.shape[0]):
-            weight = B[i, u]
-            for v in range(Z.shape[1]):
-                difference = Z[u, v] - X[i, v]
-                if difference > 0.0:
-                    out[u, v] += weight
-                elif difference < 0.0:
-                    out[u, v] -= weight
 
 
 BASES = {

@@ -4,12 +4,14 @@ A kernel is a scalar function of exactly one *base* (dot product, squared distan
 parameters. The gradient is symbolic, so a kernel file holds the formula and nothing else:
 
     Exp(-(Param("gamma") * SQDIST))
+
+The base may occur several times. What is refused, and what to write instead, is in :mod:`.contract`.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,7 +20,9 @@ from sparsegen.arrays import Array
 
 
 class Expr:
-    """A node; ``+``, ``*``, ``-`` and ``**`` build larger ones."""
+    """A node; ``+``, ``-``, ``*``, ``/`` and ``**`` build larger ones."""
+
+    __array_ufunc__ = None  # NumPy's own numbers then leave an operator to the methods below
 
     def __add__(self, other: Expr | float) -> Expr:
         return Add(self, _expr(other))
@@ -29,17 +33,36 @@ class Expr:
     def __sub__(self, other: Expr | float) -> Expr:
         return Add(self, -_expr(other))
 
+    def __rsub__(self, other: float) -> Expr:
+        return Add(_expr(other), -self)
+
     def __mul__(self, other: Expr | float) -> Expr:
         return Mul(self, _expr(other))
 
     def __rmul__(self, other: float) -> Expr:
         return Mul(_expr(other), self)
 
+    def __truediv__(self, other: Expr | float) -> Expr:
+        return Mul(self, Reciprocal(_expr(other)))
+
+    def __rtruediv__(self, other: float) -> Expr:
+        return _mul(_expr(other), Reciprocal(self))
+
     def __neg__(self) -> Expr:
         return Mul(Const(-1.0), self)
 
     def __pow__(self, exponent: Expr | float) -> Expr:
         return Pow(self, _expr(exponent))
+
+    @property
+    def operands(self) -> list[Expr]:
+        """The expressions that this node is made of."""
+        return [value for value in vars(self).values() if isinstance(value, Expr)]
+
+    def with_operands(self, change: Callable[[Expr], Expr]) -> Expr:
+        """Return this node with ``change`` applied to each of its operands."""
+        fields = (change(value) if isinstance(value, Expr) else value for value in vars(self).values())
+        return type(self)(*fields)
 
 
 @dataclass(frozen=True)
@@ -99,6 +122,31 @@ class Exp2(Expr):
 
 
 @dataclass(frozen=True)
+class Reciprocal(Expr):
+    """``1 / argument``."""
+
+    argument: Expr
+
+
+@dataclass(frozen=True)
+class Sqrt(Expr):
+    """The square root. A negative argument counts as 0: a squared distance can be rounded to just below it."""
+
+    argument: Expr
+
+
+@dataclass(frozen=True)
+class InverseSqrt(Expr):
+    """``1 / sqrt(argument)``, and 0 where that is infinite: it occurs in derivatives only.
+
+    The slope of a root is infinite where the distance is 0, and the pull-back multiplies it by ``z - x``, which is 0
+    there. The product is 0 for every kernel that has a gradient at its centre.
+    """
+
+    argument: Expr
+
+
+@dataclass(frozen=True)
 class Pow(Expr):
     """A power with a constant, non-negative whole exponent."""
 
@@ -115,31 +163,30 @@ def _expr(value: Expr | float) -> Expr:
     return value if isinstance(value, Expr) else Const(float(value))
 
 
+def nodes(expr: Expr) -> Iterator[Expr]:
+    """Yield ``expr`` and everything inside it."""
+    yield expr
+    for operand in expr.operands:
+        yield from nodes(operand)
+
+
 def bind(expr: Expr, params: Mapping[str, float]) -> Expr:
     """Return ``expr`` with every parameter replaced by its value."""
-    match expr:
-        case Param(name):
-            return Const(float(params[name]))
-        case Add(a, b):
-            return Add(bind(a, params), bind(b, params))
-        case Mul(a, b):
-            return Mul(bind(a, params), bind(b, params))
-        case Exp(a) | Exp2(a):
-            return type(expr)(bind(a, params))
-        case Pow(a, b):
-            return Pow(bind(a, params), bind(b, params))
-    return expr
+    if isinstance(expr, Param):
+        return Const(float(params[expr.name]))
+    return expr.with_operands(lambda operand: bind(operand, params))
+
+
+def substitute(expr: Expr, old: Expr, new: Expr) -> Expr:
+    """Return ``expr`` with ``new`` wherever ``old`` stood."""
+    return new if expr == old else expr.with_operands(lambda operand: substitute(operand, old, new))
 
 
 def base_of(expr: Expr) -> Base:
     """Return the one base that ``expr`` is a function of."""
-    match expr:
-        case Base():
-            return expr
-        case Add(a, b) | Mul(a, b):
-            return base_of(a) if _depends(a) else base_of(b)
-        case Exp(a) | Exp2(a) | Pow(a, _):
-            return base_of(a)
+    for node in nodes(expr):
+        if isinstance(node, Base):
+            return node
     raise ValueError(f"{expr} depends on no base")
 
 
@@ -161,6 +208,13 @@ def evaluate(expr: Expr, base: Array, memo: dict[Expr, Array | float] | None = N
             result = memo[expr] = np.exp(evaluate(a, base, memo))
         case Exp2(a):
             result = memo[expr] = np.exp2(evaluate(a, base, memo))
+        case Reciprocal(a):
+            result = memo[expr] = np.divide(1.0, evaluate(a, base, memo))
+        case Sqrt(a):
+            result = memo[expr] = np.sqrt(np.maximum(evaluate(a, base, memo), 0.0))
+        case InverseSqrt(a):
+            root = np.asarray(evaluate(Sqrt(a), base, memo))
+            result = memo[expr] = np.divide(1.0, root, out=np.zeros_like(root), where=root != 0.0)
         case Pow(a, Const(n)):
             result = evaluate(a, base, memo) ** int(n)
         case _:
@@ -171,6 +225,8 @@ def evaluate(expr: Expr, base: Array, memo: dict[Expr, Array | float] | None = N
 def derivative(expr: Expr) -> Expr:
     """Return the derivative of a bound expression with respect to its base."""
     match expr:
+        case Const():
+            return Const(0.0)
         case Base() | Core():
             return Const(1.0)
         case Add(a, b):
@@ -181,73 +237,67 @@ def derivative(expr: Expr) -> Expr:
             return _mul(derivative(a), expr)
         case Exp2(a):
             return _mul(_mul(Const(math.log(2.0)), derivative(a)), expr)
+        case Reciprocal(a):
+            return _mul(_mul(Const(-1.0), derivative(a)), Pow(expr, Const(2.0)))
+        case Sqrt(a):
+            return _mul(_mul(Const(0.5), derivative(a)), InverseSqrt(a))
         case Pow(a, Const(n)):
             return _mul(_mul(Const(n), derivative(a)), Pow(a, Const(n - 1.0)) if n > 1 else Const(1.0))
-    return Const(0.0)
+    raise ValueError(f"{expr} has no derivative")
 
 
 def in_base_two(expr: Expr) -> Expr:
     """Return ``expr`` with every ``exp(a)`` written as ``2^(a log2 e)``; the factor then folds into tables."""
-    match expr:
-        case Exp(a):
-            return Exp2(Mul(Const(math.log2(math.e)), in_base_two(a)))
-        case Exp2(a):
-            return Exp2(in_base_two(a))
-        case Add(a, b) | Mul(a, b):
-            return type(expr)(in_base_two(a), in_base_two(b))
-        case Pow(a, n):
-            return Pow(in_base_two(a), n)
-    return expr
+    if isinstance(expr, Exp):
+        return Exp2(Mul(Const(math.log2(math.e)), in_base_two(expr.argument)))
+    return expr.with_operands(in_base_two)
 
 
 def split_affine(expr: Expr) -> tuple[Expr, float, float]:
     """Return ``(outer, slope, shift)`` with ``expr == outer(slope * base + shift)``, the affine part largest.
 
-    Exports multiply ``slope`` into the vectors and add ``shift`` to a table, so a device never computes either.
+    Exports multiply ``slope`` into the vectors and add ``shift`` to a table, so a device never computes either. Where
+    the base occurs in several affine terms, the core is what they share: all of it, their common slope, or the base.
     """
+    terms = dict.fromkeys(_affine_terms(expr))
+    if not terms:  # such as a power of 0: the device still computes its core, and multiplies it by 0
+        return Add(Const(_constant(substitute(expr, base_of(expr), Const(0.0)))), Mul(Const(0.0), Core())), 1.0, 0.0
+    slopes = {slope for slope, _ in terms}
+    slope, shift = next(iter(terms))
+    slope, shift = (slope, shift) if len(terms) == 1 else (slope if len(slopes) == 1 else 1.0, 0.0)
+
+    def outer(node: Expr) -> Expr:
+        affine = _affine(node)
+        if affine is None:
+            return node.with_operands(outer)
+        if affine == (slope, shift):
+            return Core()
+        return Add(Const(affine[1]), Mul(Const(affine[0] / slope), Core()))
+
+    return _folded(outer(expr)), slope, shift
+
+
+def _affine_terms(expr: Expr) -> Iterator[tuple[float, float]]:
+    """Yield slope and shift of every part of ``expr`` that is affine in the base and lies in no larger such part."""
     affine = _affine(expr)
-    if affine is not None:
-        return Core(), *affine
-    match expr:
-        case Exp(a) | Exp2(a):
-            outer, slope, shift = split_affine(a)
-            return type(expr)(outer), slope, shift
-        case Pow(a, n):
-            outer, slope, shift = split_affine(a)
-            return Pow(outer, n), slope, shift
-        case Add(a, b) | Mul(a, b):
-            varying, constant = (a, b) if _depends(a) else (b, a)
-            outer, slope, shift = split_affine(varying)
-            return type(expr)(outer, Const(_constant(constant))), slope, shift
-    raise ValueError(f"{expr} depends on no base")
-
-
-def _depends(expr: Expr) -> bool:
-    match expr:
-        case Base() | Core():
-            return True
-        case Add(a, b) | Mul(a, b):
-            return _depends(a) or _depends(b)
-        case Exp(a) | Exp2(a) | Pow(a, _):
-            return _depends(a)
-    return False
-
-
-def _constant(expr: Expr) -> float:
-    if _depends(expr):
-        raise ValueError("a kernel may use its base in one place only")
-    return float(evaluate(expr, np.zeros(0)))
+    if affine is None:
+        for operand in expr.operands:
+            yield from _affine_terms(operand)
+    elif affine[0]:
+        yield affine
 
 
 def _affine(expr: Expr) -> tuple[float, float] | None:
     """Return slope and shift where ``expr`` is affine in its base."""
+    if not _depends(expr):
+        return 0.0, _constant(expr)
     match expr:
-        case Base():
+        case Base() | Core():
             return 1.0, 0.0
+        case Pow(_, Const(0.0)):
+            return 0.0, 1.0
         case Pow(a, Const(1.0)):
             return _affine(a)
-        case Exp() | Exp2() | Pow() if _depends(expr):
-            return None
         case Add(a, b):
             left, right = _affine(a), _affine(b)
             return None if left is None or right is None else (left[0] + right[0], left[1] + right[1])
@@ -256,7 +306,38 @@ def _affine(expr: Expr) -> tuple[float, float] | None:
             if left is None or right is None or (left[0] and right[0]):
                 return None
             return left[0] * right[1] + left[1] * right[0], left[1] * right[1]
-    return 0.0, _constant(expr)
+    return None
+
+
+def _folded(expr: Expr) -> Expr:
+    """Return ``expr`` with its constants computed, each sum and product holding at most one, in front."""
+    expr = expr.with_operands(_folded)
+    if not _depends(expr):
+        return Const(_constant(expr))
+    match expr:
+        case Add(a, Const() as constant):
+            return _folded(Add(constant, a))
+        case Add(Const(a), Add(Const(b), rest)):
+            return _add(Const(a + b), rest)
+        case Add(a, b):
+            return _add(a, b)
+        case Mul(a, Const() as constant):
+            return _folded(Mul(constant, a))
+        case Mul(Const(a), Mul(Const(b), rest)):
+            return _mul(Const(a * b), rest)
+        case Mul(a, b):
+            return _mul(a, b)
+        case Pow(a, Const(1.0)):
+            return a
+    return expr
+
+
+def _depends(expr: Expr) -> bool:
+    return any(isinstance(node, Base | Core) for node in nodes(expr))
+
+
+def _constant(expr: Expr) -> float:
+    return float(evaluate(expr, np.zeros(0)))
 
 
 def _add(a: Expr, b: Expr) -> Expr:

@@ -9,13 +9,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from sparsegen.kernels.expression import Base
 from sparsegen.model import SparseModel, Transform
 
 
 def collapse_linear(model: SparseModel) -> SparseModel:
     """Return the model with its vectors summed per output, where its only kernel is linear and that saves vectors."""
-    if len(model.kernels) != 1 or model.kernels[0].expression != Base("dot"):
+    if len(model.kernels) != 1 or not model.kernels[0].is_linear:
         return model
     if model.n_vectors > model.n_outputs:
         weights = model.coef[:, 0, :] @ model.vectors

@@ -23,7 +23,7 @@ import numpy as np
 
 from sparsegen.arrays import Array
 from sparsegen.kernels import BoundKernel
-from sparsegen.kernels.expression import Const, Core, Expr, Mul, base_of, split_affine
+from sparsegen.kernels.expression import Const, Core, Expr, Mul, base_of, split_affine, substitute
 from sparsegen.lowering.program import Part, Program
 from sparsegen.lowering.rounding import rounding_error
 from sparsegen.model import SparseModel, Transform
@@ -165,7 +165,7 @@ def _group_kernels(kernels: tuple[BoundKernel, ...]) -> list[_Group]:
         for group in groups:
             ratio = slope / group.slope if group.slope else np.nan
             if group.base == base and np.isclose(group.shift * ratio, shift, rtol=1e-15, atol=0.0):
-                group.outers.append(outer if ratio == 1.0 else _scaled(outer, ratio))
+                group.outers.append(outer if ratio == 1.0 else substitute(outer, Core(), Mul(Const(ratio), Core())))
                 group.members.append(k)
                 break
         else:
@@ -177,11 +177,3 @@ def _in_order(group: _Group) -> _Group:
     """Return the group with its kernels in the order of the model."""
     order = sorted(range(len(group.members)), key=group.members.__getitem__)
     return replace(group, outers=[group.outers[i] for i in order], members=[group.members[i] for i in order])
-
-
-def _scaled(outer: Expr, ratio: float) -> Expr:
-    """Return ``outer`` with its argument multiplied by ``ratio``."""
-    if isinstance(outer, Core):
-        return Mul(Const(ratio), outer)
-    fields = {name: _scaled(value, ratio) for name, value in vars(outer).items() if isinstance(value, Expr)}
-    return type(outer)(**{**vars(outer), **fields})

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparsegen.errors import OptionError
-from sparsegen.kernels.expression import Add, Const, Core, Exp, Expr, Mul, Pow
+from sparsegen.kernels.expression import Add, Const, Core, Exp, Expr, Mul, Pow, Reciprocal, Sqrt
 from sparsegen.lowering.lowered import Lowered
 from sparsegen.lowering.program import Part, Program, float32
 from sparsegen.targets import PORTABLE, TARGETS, Export, Target
@@ -98,8 +98,9 @@ class _Graph:
         total = self._constant("intercept", program.intercept[None, :])
         for index, part in enumerate(program.parts):
             arguments = self._arguments(part, index, features)
+            known: dict[Expr, str] = {Core(): arguments}
             for k, outer in enumerate(part.outers):
-                value = self._expression(outer, arguments)
+                value = self._expression(outer, known)
                 weights = self._constant(f"coef{index}_{k}", part.coef[:, k, :].T)
                 total = self._node("Add", self._node("MatMul", value, weights), total)
         self._node("Identity", total, output="scores")
@@ -121,20 +122,29 @@ class _Graph:
         slope = self._constant(f"slope{index}", np.array(part.slope))
         return self._node("Add", self._node("Mul", summed, slope), shift)
 
-    def _expression(self, expr: Expr, t: str) -> str:
+    def _expression(self, expr: Expr, known: dict[Expr, str]) -> str:
+        """Return the name of a kernel's value; ``known`` holds what has been computed, which is not computed again."""
+        if expr not in known:
+            operands = [self._expression(operand, known) for operand in expr.operands]
+            known[expr] = self._operation(expr, operands)
+        return known[expr]
+
+    def _operation(self, expr: Expr, operands: list[str]) -> str:
         match expr:
-            case Core():
-                return t
             case Const(value):
                 return self._constant(f"number{len(self.constants)}", np.array(value))
-            case Add(a, b):
-                return self._node("Add", self._expression(a, t), self._expression(b, t))
-            case Mul(a, b):
-                return self._node("Mul", self._expression(a, t), self._expression(b, t))
-            case Exp(a):
-                return self._node("Exp", self._expression(a, t))
-            case Pow(a, n):
-                return self._node("Pow", self._expression(a, t), self._expression(n, t))
+            case Add():
+                return self._node("Add", *operands)
+            case Mul():
+                return self._node("Mul", *operands)
+            case Exp():
+                return self._node("Exp", *operands)
+            case Reciprocal():
+                return self._node("Reciprocal", *operands)
+            case Sqrt():  # a negative argument counts as 0
+                return self._node("Sqrt", self._node("Relu", *operands))
+            case Pow():
+                return self._node("Pow", *operands)
         raise TypeError(f"ONNX has no form for {expr}")
 
     def _label(self) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pickle
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -15,20 +17,16 @@ from reference import kernels as reference
 
 from sparsegen.errors import OptionError
 from sparsegen.kernels import KERNELS, BoundKernel, Parameter
-from sparsegen.kernels.bases import BASES, sign_sums
+from sparsegen.kernels._sign_sums import sign_sums
+from sparsegen.kernels.bases import BASES
 
 Array = NDArray[np.float64]
-PARAMS = {"gamma": 0.35, "coef0": 0.5, "degree": 3.0}
 entries = st.floats(-3.0, 3.0).map(lambda v: round(v, 3))
-
-
-def params_of(name: str) -> dict[str, float]:
-    return {key: value for key, value in PARAMS.items() if key in KERNELS[name].parameters}
 
 
 @pytest.fixture(params=KERNELS)
 def kernel(request: pytest.FixtureRequest) -> BoundKernel:
-    return KERNELS[request.param].bind(**params_of(request.param))
+    return KERNELS[request.param].bind(**reference.parameters(request.param))
 
 
 @pytest.fixture
@@ -41,7 +39,7 @@ def blocks() -> tuple[Array, Array, Array]:
 @settings(max_examples=30, deadline=None)
 @given(X=arrays(np.float64, (4, 3), elements=entries), Z=arrays(np.float64, (2, 3), elements=entries))
 def test_gram_block_is_the_formula_entry_by_entry(name: str, X: Array, Z: Array) -> None:
-    bound = KERNELS[name].bind(**params_of(name))
+    bound = KERNELS[name].bind(**reference.parameters(name))
     assert np.allclose(bound.gram(X, Z), reference.gram(name, dict(bound.params), X, Z), rtol=1e-10, atol=1e-12)
 
 
@@ -149,11 +147,23 @@ def test_numpy_numbers_are_numbers() -> None:
     assert Parameter("p", 1.0).check("p", np.float32(0.5)) == 0.5
 
 
-def test_traits_follow_from_the_expression() -> None:
-    traits = {name: kernel.bind() for name, kernel in KERNELS.items()}
-    assert [name for name, kernel in traits.items() if kernel.is_linear] == ["linear"]
-    assert [name for name, kernel in traits.items() if kernel.is_gaussian] == ["rbf"]
-    assert traits["rbf"].is_radial and traits["laplacian"].is_radial and not traits["poly"].is_radial
-    for name, kernel in traits.items():
-        assert KERNELS[name].is_radial == kernel.is_radial
-        assert kernel.has_unit_diagonal == kernel.is_radial
+def test_traits_follow_from_the_expression(kernel: BoundKernel) -> None:
+    family = KERNELS[kernel.name]
+    assert family.is_radial == kernel.is_radial
+    assert kernel.is_radial or not (kernel.has_unit_diagonal or kernel.falls or kernel.is_gaussian)
+    assert family.scale_parameter is None or family.scale_parameter in family.parameters
+    X = np.random.default_rng(4).normal(size=(8, 3))
+    assert kernel.has_unit_diagonal == (kernel.is_radial and np.allclose(np.diag(kernel.gram(X, X)), 1.0))
+    if kernel.falls:
+        values = kernel.gram(np.linspace(0.0, 20.0, 400)[:, None], np.zeros((1, 1)))[:, 0]
+        assert values[0] == 1.0
+        assert values[-1] >= 0.0
+        assert np.all(np.diff(values) <= 0.0)
+
+
+def test_lists_of_kernels_need_neither_numba_nor_scipy() -> None:
+    script = (
+        "import sys; from sparsegen.kernels import KERNELS; list(KERNELS); print({'numba', 'scipy'} & {*sys.modules})"
+    )
+    printed = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert printed.stdout.strip() == "set()"

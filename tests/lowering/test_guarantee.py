@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from integer_models import INTEGERS, READS, SIXTEEN, integer_cases, make_integer_case, quantized
+from integer_models import INTEGER_KERNELS, INTEGERS, READS, SIXTEEN, integer_cases, make_integer_case, quantized
 
 from sparsegen.lowering.guarantee import Guarantee, guarantee, reading_error, real_vectors
 
@@ -73,7 +73,7 @@ def test_no_index_is_further_off_than_reading_allows(reads, centre):
         assert np.all(np.abs(program.reader(program.inputs(X)) - exact) <= reading_error(program) + 1e-6)
 
 
-@pytest.mark.parametrize("name", ["rbf", "laplacian", "linear"])
+@pytest.mark.parametrize("name", INTEGER_KERNELS)
 def test_the_bound_is_of_use(name):
     """Not only true, but small: below a fifth of the coefficients, and smaller for 16 bits."""
     case = make_integer_case(1, name, d=4, m=4)
@@ -82,7 +82,9 @@ def test_the_bound_is_of_use(name):
     assert errors["q15"] < errors["q7"] / 5
 
 
-@pytest.mark.parametrize(("name", "octaves"), [("rbf", (0,)), ("rbf", (0, 2, 3)), ("laplacian", (0,))])
+@pytest.mark.parametrize(
+    ("name", "octaves"), [("rbf", (0, 2, 3)), *((name, (0,)) for name in INTEGER_KERNELS if name != "linear")]
+)
 @pytest.mark.parametrize("dtype", INTEGERS)
 def test_what_kernel_values_lose_is_counted(name, octaves, dtype):
     """Of a model that lies on the grid, nothing else is lost; a row can lose most of what the bound allows."""

@@ -10,8 +10,8 @@ from random_models import MIXTURES, cases, make_case, size_of_terms
 from reference import program as twin
 
 from sparsegen.errors import ModelError
-from sparsegen.kernels import KERNELS
-from sparsegen.kernels.expression import Base
+from sparsegen.kernels import KERNELS, Kernel, Parameter
+from sparsegen.kernels.expression import SQDIST, Base, Exp, Param, Sqrt, nodes
 from sparsegen.lowering import float_road
 from sparsegen.lowering.collapse_linear import collapse_linear
 from sparsegen.lowering.fold_preprocessing import MAX_ERROR, fold_preprocessing
@@ -124,6 +124,29 @@ def test_vectors_far_apart_for_their_width_need_differences():
     assert program.parts[0].form == "square"
     X = (vectors + 0.3 * rng.normal(size=vectors.shape)).astype(np.float32)
     assert np.abs(twin.scores(program, X) - model.scores(X)).max() < 1e-4
+
+
+def test_a_kernel_that_is_steep_at_its_centre_needs_differences(monkeypatch):
+    """exp(-r) turns an error of 1e-7 in r^2 into 3e-4 where a row is a vector; (1 + r) exp(-r) is flat there."""
+    steep = Kernel("steep", "exp(-sqrt(gamma * |x - z|^2))", Exp(-Sqrt(Param("gamma") * SQDIST)),
+                   {"gamma": Parameter("inverse squared width", 1.0, positive=True)}, "gamma")  # fmt: skip
+    monkeypatch.setitem(KERNELS._entries, "steep", steep)
+    for offset in (0.0, 100.0, 1e6):
+        for name, form in (("steep", "square"), ("matern32", "dot")):
+            case = make_case(3, (name,), offset=offset)
+            program = float_road(case.model, base_two=True)
+            assert [part.form for part in program.parts] == [form]
+            X = float32(np.vstack([raw_inputs(case.model), case.X])).astype(np.float64)
+            assert np.abs(twin.scores(program, X) - case.model.scores(X)).max() < 1e-4
+
+
+def test_kernels_that_use_their_base_twice_share_a_loop():
+    """The argument of the wider one is scaled in every place."""
+    (part,) = float_road(make_case(1, ("matern32", "matern32", "rbf")).model, base_two=True).parts
+    assert len(part.outers) == 3
+    scaled = [node for outer in part.outers for node in nodes(outer) if isinstance(node, Sqrt)]
+    assert len(scaled) == 4
+    assert len(set(scaled)) == 2
 
 
 def test_two_gaussians_share_a_loop_and_two_polynomials_do_not():

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from golden_models import model, rbf, wave
-from integer_models import INTEGERS, READS, SIXTEEN, make_integer_case, quantized
+from integer_models import INTEGER_KERNELS, INTEGERS, READS, SIXTEEN, make_integer_case, quantized
 
 from sparsegen.errors import ModelError, OptionError
 from sparsegen.kernels import KERNELS
@@ -25,7 +25,7 @@ def with_card(of, card):
 
 
 @pytest.mark.parametrize("dtype", INTEGERS)
-@pytest.mark.parametrize("name", ["rbf", "laplacian", "linear"])
+@pytest.mark.parametrize("name", INTEGER_KERNELS)
 def test_scores_are_close_to_the_model(name, dtype):
     case = make_integer_case(1, name, n_classes=3, d=6, m=8)
     program = quantized(case.model, dtype, "f32", case.rows)
@@ -145,7 +145,7 @@ def test_a_card_whose_ranges_do_not_fit_is_one_sentence(ranges):
 
 
 @pytest.mark.parametrize("reads", READS)
-@pytest.mark.parametrize("name", ["rbf", "laplacian", "linear"])
+@pytest.mark.parametrize("name", INTEGER_KERNELS)
 def test_a_box_without_width_still_gives_a_program(name, reads):
     """One vector, and all rows in its place."""
     of = SparseModel(

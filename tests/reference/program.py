@@ -1,13 +1,14 @@
 """The generated C, statement by statement, in NumPy float32: one row at a time, every operation rounded as on a device.
 
-The exponential is NumPy's own in double precision, rounded: the generated one has tests of its own.
+The exponential is NumPy's own in double precision, rounded, and the root is NumPy's: the generated ones have tests of
+their own.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from sparsegen.kernels.expression import Add, Const, Core, Exp2, Mul, Pow
+from sparsegen.kernels.expression import Add, Const, Core, Exp2, Mul, Pow, Reciprocal, Sqrt
 from sparsegen.lowering.program import Program, float32
 
 f32 = np.float32
@@ -74,6 +75,10 @@ def evaluate(expr, t):
             return evaluate(a, t) * evaluate(b, t)
         case Exp2(a):
             return np.exp2(evaluate(a, t).astype(np.float64)).astype(f32)
+        case Reciprocal(a):
+            return f32(1) / evaluate(a, t)
+        case Sqrt(a):
+            return np.sqrt(np.maximum(evaluate(a, t), f32(0)))
         case Pow(a, Const(n)):
             return power(evaluate(a, t), int(n))
     raise TypeError(expr)

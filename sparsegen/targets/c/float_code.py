@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from sparsegen.arrays import Array
-from sparsegen.kernels.expression import Add, Const, Core, Exp2, Expr, Mul, Pow
+from sparsegen.kernels.expression import Add, Const, Core, Exp2, Expr, Mul, Pow, Reciprocal, Sqrt
 from sparsegen.lowering.lowered import Lowered
 from sparsegen.lowering.program import Part, Program
 from sparsegen.targets.c.code import CCode, Table, index_type
@@ -17,6 +17,8 @@ from sparsegen.targets.card import float_card_lines
 from sparsegen.targets.render import c_real
 
 FLOAT_BYTES = 4
+HELPERS = ("exp2", "abs", "sqrt")
+"""Our own functions, by the names of their templates."""
 CONSTANT_IN_CODE = ("scale", "square")  # where all entries are equal; the loops then hold the value
 
 TABLE_COMMENTS = {
@@ -70,6 +72,10 @@ class KernelCode:
                 return self._store(self.value(a), symbol="*", right=self.value(b))
             case Exp2(a):
                 return self._store(self.value(a), function="exp2")
+            case Reciprocal(a):
+                return self._store(c_real(1.0), symbol="/", right=self.value(a))
+            case Sqrt(a):
+                return self._store(self.value(a), function="sqrt")
             case Pow(a, Const(n)):
                 return self._power(self.value(a), int(n))
         raise TypeError(f"C has no form for {expr}")
@@ -139,7 +145,7 @@ def float_code(lowered: Lowered, program: Program, name: str) -> CCode:
     is_scaled, is_projected = program.offset is not None, program.projection is not None
     buffers = is_scaled * program.n_features + is_projected * program.n_seen
     functions = set().union(*(part.functions for part in parts))
-    helpers = [f"c/{helper}.c.j2" for helper in ("exp2", "abs") if helper in functions]
+    helpers = [f"c/{helper}.c.j2" for helper in HELPERS if helper in functions]
     longest = max(program.n_features, program.n_seen, *(part.n_vectors for part in parts))
     selftest = lowered.selftest
     return CCode(

@@ -90,7 +90,7 @@ def test_object_needs_no_library_and_writes_no_data(device, all_in_one, tmp_path
     assert compiled.returncode == 0, compiled.stderr
     elf = ELFFile(io.BytesIO((tmp_path / "m.o").read_bytes()))
     undefined = {s.name for s in elf.get_section_by_name(".symtab").iter_symbols() if s["st_shndx"] == "SHN_UNDEF"}
-    arithmetic = r"__aeabi_(f(add|sub|mul|2iz|2uiz|cmp\w+|rsub)|i2f|ui2f|idiv|uidiv|lmul)|__\w+sf[23]"
+    arithmetic = r"__aeabi_(f(add|sub|mul|div|2iz|2uiz|cmp\w+|rsub)|i2f|ui2f|idiv|uidiv|lmul)|__\w+sf[23]"
     assert {name for name in undefined if name and not re.fullmatch(arithmetic, name)} == set()
     if device == "cortex-m4f":
         assert undefined <= {""}
