@@ -1,8 +1,9 @@
 """Cycles (AVR) or instructions of one prediction on every device: our float32, q15 and q7 beside hand-written C.
 
 The model is 16 vectors of 16 features, two classes, Gaussian kernel, random. Integer code, ours and by hand, reads
-indices of the grid (``--input grid``); ``raw-int16`` shows what reading raw counts adds. Every row's score is compared
-with the simulator first: a figure is printed for code that is right.
+indices of the grid (``--input grid``); ``raw-int16`` shows what reading raw counts adds. Every other kernel that falls
+with its distance follows with the same vectors. Every row's score is compared with the simulator first: a figure is
+printed for code that is right.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from sparsegen.arrays import Array
 from sparsegen.devices import DEVICES, Device, Measurement
 from sparsegen.kernels import KERNELS
 from sparsegen.lowering.curves import HalfPower, half_power_table
-from sparsegen.lowering.formats import Format
+from sparsegen.lowering.formats import FLOAT32, Format
 from sparsegen.lowering.integer_program import IntegerProgram
 from sparsegen.model import SparseModel, Transform
 from sparsegen.targets import TARGETS, Export
@@ -27,6 +28,7 @@ from sparsegen.targets.render import c_array, c_real
 
 FAMILIES = ("atmega328p", "cortex-m0plus", "cortex-m3", "cortex-m4f", "cortex-m7", "cortex-m33", "rv32imc")
 N_VECTORS, N_FEATURES, ROWS = 16, 16, 64
+GAUSSIAN = "rbf"
 REACH = {  # the most that one prediction may cost, from the project's goals
     ("atmega328p", "q7"): 6200,
     ("atmega328p", "q15"): 12500,
@@ -45,6 +47,7 @@ class Figure:
     """One export on one device."""
 
     device: str
+    kernel: str
     code: str
     dtype: str
     reads: str
@@ -63,21 +66,31 @@ def main(arguments: Sequence[str]) -> str:
     chosen = options.parse_args(arguments)
     model, X = make_model(chosen.seed)
     names = [name for name in chosen.device if DEVICES[name].missing() is None]
-    figures = [f for name in _report.track(names, "devices", len(names)) for f in figures_of(DEVICES[name], model, X)]
+    figures = []
+    for name in _report.track(names, "devices", len(names)):
+        figures += figures_of(DEVICES[name], model, X)
+        for kernel in other_kernels():
+            figures += kernel_figures(DEVICES[name], *make_model(chosen.seed, kernel))
     if chosen.json:
         return _report.as_json([vars(figure) for figure in figures])
     skipped = [f"{name}: {DEVICES[name].missing()}" for name in chosen.device if name not in names]
     return "\n\n".join([_table(figures), *skipped])
 
 
-def make_model(seed: int) -> tuple[SparseModel, Array]:
+def other_kernels() -> list[str]:
+    """Return the kernels that fall with their distance, but for the Gaussian."""
+    return [name for name, kernel in KERNELS.items() if kernel.bind().falls and name != GAUSSIAN]
+
+
+def make_model(seed: int, kernel: str = GAUSSIAN) -> tuple[SparseModel, Array]:
     """Return the model that is measured, and rows for it."""
+    scale = KERNELS[kernel].scale_parameter
     rng = np.random.default_rng(seed)
     model = SparseModel(
         vectors=rng.normal(size=(N_VECTORS, N_FEATURES)),
         coef=rng.normal(size=(1, 1, N_VECTORS)),
         intercept=np.array([0.1]),
-        kernels=(KERNELS["rbf"].bind(gamma=1.0 / 32.0),),
+        kernels=(KERNELS[kernel].bind(**({} if scale is None else {scale: 1.0 / 32.0})),),
         transform=Transform.identity(N_FEATURES),
         classes=(0, 1),
     )
@@ -97,6 +110,13 @@ def figures_of(device: Device, model: SparseModel, X: Array) -> list[Figure]:
     return figures
 
 
+def kernel_figures(device: Device, model: SparseModel, X: Array) -> list[Figure]:
+    """Return what a kernel costs in every number format."""
+    formats = [FLOAT32, *(Format(dtype, "grid", rows=X) for dtype in ("q15", "q7"))]
+    exports = [TARGETS["c"].export(model, "model", numbers, device.loops) for numbers in formats]
+    return [_figure(device, "sparsegen", export, X) for export in exports]
+
+
 def _figure(device: Device, code: str, export: Export, X: Array) -> Figure:
     lowered = export.lowered
     assert lowered is not None
@@ -106,10 +126,10 @@ def _figure(device: Device, code: str, export: Export, X: Array) -> Figure:
     measured = device.measure(export, inputs)
     cost, unit = _cost(measured)
     dtype, reads = lowered.format.dtype, lowered.format.input
-    reach = REACH.get((device.name, dtype)) if code == "sparsegen" and reads != "raw-int16" else None
-    return Figure(
-        device.name, code, dtype, reads, cost, unit, measured.flash, measured.ram, int(np.count_nonzero(wrong)), reach
-    )
+    is_goal = code == "sparsegen" and reads != "raw-int16" and lowered.model.kernels[0].is_gaussian
+    reach = REACH.get((device.name, dtype)) if is_goal else None
+    kernel, wrong_rows = lowered.model.kernels[0].name, int(np.count_nonzero(wrong))
+    return Figure(device.name, kernel, code, dtype, reads, cost, unit, measured.flash, measured.ram, wrong_rows, reach)
 
 
 def _cost(measured: Measurement) -> tuple[float, str]:
@@ -186,11 +206,11 @@ def _reference(lines: Sequence[str], like: Export) -> Export:
 
 
 def _table(figures: Sequence[Figure]) -> str:
-    header = ["device", "code", "format", "input", "cost", "to reach", "flash", "RAM", "rows wrong"]
+    header = ["device", "kernel", "code", "format", "input", "cost", "to reach", "flash", "RAM", "rows wrong"]
     rows = [
         [
-            f.device, f.code, f.dtype, f.reads, f"{f.cost:,.0f} {f.unit}", "" if f.reach is None else f"{f.reach:,}",
-            f"{f.flash:,}", f"{f.ram:,}", str(f.wrong_rows),
+            f.device, f.kernel, f.code, f.dtype, f.reads, f"{f.cost:,.0f} {f.unit}",
+            "" if f.reach is None else f"{f.reach:,}", f"{f.flash:,}", f"{f.ram:,}", str(f.wrong_rows),
         ]
         for f in figures
     ]  # fmt: skip
