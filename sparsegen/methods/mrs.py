@@ -22,9 +22,9 @@ from sparsegen.solvers.newton import Loss
 
 @METHODS.register("mrs")
 class MRS(RS):
-    """Modified reduced set: vectors as in :class:`RS`, with the same parameters and the same seed; exact coefficients.
+    """Modified reduced set: the vectors that RS finds with the same seed, with exact coefficients.
 
-    The parameters are those of RS; ``C`` weighs the hinge loss of the SVM and of the coefficients alike.
+    ``C`` weighs the hinge loss of the SVM and of the coefficients alike.
     """
 
     method = "mrs"

@@ -35,7 +35,7 @@ Bools = NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class Snapshot:
-    """What a trial changes and :meth:`Machine.restore` brings back."""
+    """What a trial changes and :meth:`GrowingMachine.restore` brings back."""
 
     d: int
     beta: Array
@@ -46,7 +46,7 @@ class Snapshot:
     removed: int
 
 
-class Machine:
+class GrowingMachine:
     """The minimiser of [K06, eq. 4] over the basis functions appended so far."""
 
     def __init__(self, y: Array, lam: float, *, hinge: bool = True, intercept: bool = True) -> None:
@@ -108,7 +108,7 @@ class Machine:
     def solve(self, max_iter: int) -> int:
         """Bring beta to the optimum for these basis functions [K06, 3.3]; return the number of Newton steps."""
         self.o = self.beta @ self.A
-        zeros = np.zeros_like(self.o)
+        zeros, no_caps = np.zeros_like(self.o), np.full_like(self.o, np.inf)
         last = np.inf
         self.solved = False
         for step in range(1, max_iter + 1):
@@ -127,7 +127,7 @@ class Machine:
             length = 1.0
             if self.hinge:
                 slope, bend = float(self.beta @ curve), float(direction @ curve)
-                length = line_search(slope, bend, self.o, change, self.y, zeros, 1.0, np.inf)
+                length = line_search(slope, bend, self.o, change, self.y, zeros, 1.0, no_caps)
             self.beta = self.beta + length * direction
             self.o = self.o + length * change
             stays = not self.hinge or np.array_equal(1.0 - self.y * self.o > 0.0, self.active)

@@ -21,7 +21,8 @@ from sparsegen.methods.rs import RS
 from sparsegen.methods.shared import reduced_set as _reduced_set
 from sparsegen.methods.shared.estimator import SparseClassifier, sign_matrix
 from sparsegen.methods.shared.reduced_set import ReducedSetObjective, fixed_point, reduce_set
-from sparsegen.methods.slmc import RIDGE, SLMC
+from sparsegen.methods.shared.ridge import RIDGE
+from sparsegen.methods.slmc import SLMC
 from sparsegen.methods.svm import SVM
 from sparsegen.verify import verify
 
