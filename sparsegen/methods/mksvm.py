@@ -29,7 +29,7 @@ from sparsegen.methods.shared.estimator import Expansion
 from sparsegen.methods.shared.expand import expand
 from sparsegen.methods.shared.libsvm import PRECOMPUTED, train_svc
 from sparsegen.methods.shared.mixture_search import drop_negligible
-from sparsegen.methods.shared.multiple_kernels import WEIGHT_SOLVER, MixtureClassifier
+from sparsegen.methods.shared.multiple_kernels import WEIGHT_SOLVER, MixtureClassifier, base_kernels
 from sparsegen.methods.shared.parameters import POSITIVE, parameter, whole
 from sparsegen.solvers.simplex import cut, descend
 
@@ -48,7 +48,7 @@ class MKSVM(MixtureClassifier):
     tol: float = parameter(1e-3, "training stops when the objective is within this share of its minimum", POSITIVE)
 
     def _train(self, X: Array, Y: Array, kernel: BoundKernel, rng: np.random.RandomState) -> Expansion:
-        kernels = self._base_kernels(kernel)
+        kernels = base_kernels(kernel, self.n_kernels, self.gammas)
         mu = np.full(len(kernels), 1.0 / len(kernels))
         with progress.task("training mksvm", self.max_iter) as advance:
             dual = _Dual(X, Y, kernels, float(self.C), SVM_TOL * self.tol, advance)
@@ -71,13 +71,7 @@ class _Dual:
     """W(mu) and its gradient, by one SVM per output."""
 
     def __init__(
-        self,
-        X: Array,
-        Y: Array,
-        kernels: tuple[BoundKernel, ...],
-        C: float,
-        tol: float,
-        advance: progress.Advance,
+        self, X: Array, Y: Array, kernels: tuple[BoundKernel, ...], C: float, tol: float, advance: progress.Advance
     ) -> None:
         self.Y, self.kernels, self.C, self.tol, self.advance = Y, kernels, C, tol, advance
         self.D = BASES[base_of(kernels[0].expression).name].block(X, X)

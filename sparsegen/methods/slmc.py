@@ -89,12 +89,7 @@ class SLMC(MovableVectors, SingleKernelClassifier):
             start, units = np.append(start, P), np.append(units, np.ones(P.size))
         with progress.task(title, self.max_iter) as advance:
             found = lbfgs(
-                lambda theta: objective(*unpack(theta)),
-                start,
-                units,
-                max_iter=self.max_iter,
-                tol=self.tol,
-                advance=advance,
+                lambda at: objective(*unpack(at)), start, units, max_iter=self.max_iter, tol=self.tol, advance=advance
             )
         return objective.expansion(*unpack(found.x), found.iterations)
 

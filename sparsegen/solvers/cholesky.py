@@ -26,9 +26,9 @@ FIRST_COLUMNS = 16
 class IncrementalCholesky:
     """The factor so far; ask for :meth:`next_row`, give its Gram column to :meth:`add`."""
 
-    def __init__(self, diagonal: Array, eta: float, *, pivoted: bool) -> None:
+    def __init__(self, diagonal: Array, eta: float, *, pivoted: bool, rounding: float = ROUNDING) -> None:
         self.residual = diagonal.copy()
-        self._floor = np.maximum(eta, ROUNDING * diagonal)
+        self._floor = np.maximum(eta, rounding * diagonal)
         self._pivoted = pivoted
         self._rows: list[int] = []
         self._L = np.empty((len(diagonal), FIRST_COLUMNS), order="F")

@@ -19,9 +19,10 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cho_solve, solve_triangular
-from scipy.linalg.lapack import dpotrf
 
 from sparsegen.arrays import Array
+from sparsegen.solvers.cholesky import IncrementalCholesky
+from sparsegen.solvers.factor import cholesky_with_ridge
 from sparsegen.solvers.newton import line_search
 
 PIVOT = 1e-8  # a basis function whose pivot is below this share of its diagonal is a copy, to float32 at least
@@ -213,29 +214,15 @@ class GrowingMachine:
         self._refactorise()
 
     def _refactorise(self) -> None:
-        """Factorise P; a ridge makes up for what rounding, or a bias without active rows, took from it."""
-        ridge = 0.0
-        diagonal = self.P.diagonal()
-        while True:
-            L, failed = dpotrf(self.P + ridge * np.eye(self.d), lower=1, clean=1)
-            if not failed:
-                self.L[:] = L
-                return
-            ridge = max(10.0 * ridge, 1e-15 * float(diagonal.max()), 1e-300)
+        self.L[:] = cholesky_with_ridge(self.P)
 
 
 def independent(P: Array) -> list[int]:
     """Return which of the basis functions with these inner products are no copy of those before them."""
-    kept: list[int] = []
-    L = np.zeros_like(P)
-    for j in range(len(P)):
-        d = len(kept)
-        row = solve_triangular(L[:d, :d], P[j, kept], lower=True, check_finite=False) if d else np.empty(0)
-        pivot = P[j, j] - row @ row
-        if pivot > PIVOT * P[j, j]:
-            L[d, :d], L[d, d] = row, np.sqrt(pivot)
-            kept.append(j)
-    return kept
+    chosen = IncrementalCholesky(P.diagonal(), 0.0, pivoted=False, rounding=PIVOT)
+    while (j := chosen.next_row()) is not None:
+        chosen.add(j, P[j])
+    return [int(j) for j in chosen.rows]
 
 
 @numba.njit(cache=True)

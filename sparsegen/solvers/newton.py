@@ -31,9 +31,10 @@ from dataclasses import dataclass
 import numba
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg.lapack import dposv
+from scipy.linalg.lapack import dpotrs
 
 from sparsegen.arrays import Array
+from sparsegen.solvers.factor import cholesky_with_ridge
 
 GAP = 1e-8  # relative duality gap of the hinge solution
 MAX_NEWTON = 200
@@ -200,7 +201,7 @@ class _State:
             H[np.arange(m), np.arange(m)] += 1.0
             if H[m, m] == 0.0:
                 H[m, m] = BIAS_RIDGE * sigma[k] * n
-            steps[j] = -_solve_positive_definite(H, gradient[j])
+            steps[j] = -dpotrs(cholesky_with_ridge(H), gradient[j], lower=1)[0]
         return steps[:, :m], steps[:, m], -np.einsum("ij,ij->i", gradient, steps)
 
     def _changed_rows(self, k: int, curved: Bools) -> Pieces:
@@ -224,18 +225,6 @@ class _State:
                 G[:m, :m] += sign * (moved.T @ moved)
                 G[m, :m] += sign * moved.sum(axis=0)
                 G[m, m] += sign * len(moved)
-
-
-def _solve_positive_definite(H: Array, rhs: Array) -> Array:
-    """Return ``H^-1 rhs`` from the lower triangle; a ridge makes up for what rounding took from a huge H."""
-    diagonal = H.diagonal().copy()
-    ridge = 0.0
-    while True:
-        _, solution, failed = dposv(H, rhs, lower=1)
-        if not failed:
-            return np.asarray(solution)
-        ridge = max(10.0 * ridge, 1e-15 * float(diagonal.max()))
-        np.fill_diagonal(H, diagonal + ridge)
 
 
 @numba.njit(cache=True)

@@ -31,10 +31,11 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import cho_factor, cho_solve, solve_triangular
+from scipy.linalg import cho_solve, solve_triangular
 from scipy.special import expit
 
 from sparsegen.arrays import Array
+from sparsegen.solvers.factor import cholesky_with_ridge
 
 BIAS_PRECISION = 1e-9
 START_ALPHA = 1e-3
@@ -203,13 +204,7 @@ def _columns(P: Array, used: Indices) -> Array:
 
 
 def _factor(Phi: Array, B: Array, A: Array) -> Array:
-    """Return the lower Cholesky factor of ``H = Phi'B Phi + A``; a ridge makes up for what rounding took from it."""
+    """Return the lower Cholesky factor of ``H = Phi'B Phi + A``."""
     H = Phi.T @ (B[:, None] * Phi)
-    diagonal = H.diagonal() + A
-    ridge = 0.0
-    while True:
-        np.fill_diagonal(H, diagonal + ridge)
-        try:
-            return np.tril(cho_factor(H, lower=True)[0])
-        except np.linalg.LinAlgError:
-            ridge = max(10.0 * ridge, 1e-14 * float(diagonal.max()))
+    np.fill_diagonal(H, H.diagonal() + A)
+    return cholesky_with_ridge(H)

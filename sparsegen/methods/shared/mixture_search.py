@@ -14,7 +14,7 @@ from sparsegen.arrays import Array
 from sparsegen.kernels import BoundKernel
 from sparsegen.methods.shared.count import MovableVectors
 from sparsegen.methods.shared.estimator import Expansion, warn_unsolved
-from sparsegen.methods.shared.multiple_kernels import MixtureClassifier, MixtureObjective
+from sparsegen.methods.shared.multiple_kernels import MixtureClassifier, MixtureObjective, base_kernels
 from sparsegen.methods.shared.start import start_vectors
 from sparsegen.solvers.descent import lbfgs
 from sparsegen.solvers.newton import Loss
@@ -45,8 +45,8 @@ class SparseMixture(MovableVectors, MixtureClassifier):
 
     def _train(self, X: Array, Y: Array, kernel: BoundKernel, rng: np.random.RandomState) -> Expansion:
         m = self._count_vectors(X, Y, kernel)
-        loss = Loss(self.loss, float(self.C))
-        objective = self.objective(X, Y, self._base_kernels(kernel), loss, self.block_rows)
+        kernels = base_kernels(kernel, self.n_kernels, self.gammas)
+        objective = self.objective(X, Y, kernels, Loss(self.loss, float(self.C)), self.block_rows)
         Z = start_vectors(X, Y, m, self.init, rng)
         search = AlternatingSearch(
             self._weight_search(), float(self.tol), int(self.max_iter), f"training {self.method}"
@@ -96,11 +96,12 @@ class AlternatingSearch:
         active = np.flatnonzero(mu)
         part = objective.only(active)
 
+        most = min(ROUND, self.max_iter - done)
         found = lbfgs(
             lambda at: part.in_vectors(at, mu[active]),
             Z,
             unit,
-            max_iter=min(ROUND, self.max_iter - done),
+            max_iter=most,
             tol=self.tol,
             advance=advance,
             memory=ROUND,

@@ -59,9 +59,6 @@ class MixtureClassifier(SparseClassifier):
         "array-like",
     )
 
-    def _base_kernels(self, kernel: BoundKernel) -> tuple[BoundKernel, ...]:
-        return base_kernels(kernel, self.n_kernels, self.gammas)
-
 
 def base_kernels(kernel: BoundKernel, n_kernels: int, gammas: ArrayLike | None) -> tuple[BoundKernel, ...]:
     """Return kernels with the given gammas, or around that of ``kernel`` by powers of four, smallest gamma first."""

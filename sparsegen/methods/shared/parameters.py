@@ -85,12 +85,12 @@ class Parameterized:
 
 
 def _parameters(classes: tuple[type, ...]) -> dict[str, MethodParameter]:
-    """Return the parameters of these classes, the nearest class first."""
+    """Return the parameters of these classes: positional ones first, then those of the nearest class."""
     found: dict[str, MethodParameter] = {}
     for kind in classes:
         for name, one in vars(kind).get("_declared", {}).items():
             found.setdefault(name, one)
-    return found
+    return dict(sorted(found.items(), key=lambda item: item[1].kw_only))
 
 
 def _argument_lines(parameters: Mapping[str, MethodParameter]) -> str:

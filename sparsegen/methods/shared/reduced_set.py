@@ -92,14 +92,7 @@ class ReducedSetObjective:
 
 
 def reduce_set(
-    S: Array,
-    a: Array,
-    kernel: BoundKernel,
-    m: int,
-    n_init: int,
-    max_iter: int,
-    tol: float,
-    rng: np.random.RandomState,
+    S: Array, a: Array, kernel: BoundKernel, m: int, n_init: int, max_iter: int, tol: float, rng: np.random.RandomState
 ) -> ReducedSet:
     """Return at most m vectors for the expansion of ``a`` on ``S``: the best of ``n_init`` starts.
 
