@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from sparsegen.arrays import Array
-from sparsegen.methods.shared.greedy import REJECTIONS, GreedyClassifier
+from sparsegen.methods.shared.greedy import MAX_REJECTIONS, GreedyClassifier
 from sparsegen.methods.shared.growth import DistinctRows, Growth
 
 
@@ -26,7 +26,7 @@ def grow(machine: GreedyClassifier, X: Array, y: NDArray[np.float64], X_new: Arr
         solver.solve(machine.max_iter)
     values = np.empty((len(X_new), machine.n_vectors or 0), order="F")
     rejected = 0
-    while len(growth.chosen) < values.shape[1] and rejected < REJECTIONS:
+    while len(growth.chosen) < values.shape[1] and rejected < MAX_REJECTIONS:
         choice = machine._choose(growth, rng)
         if choice is None:
             return

@@ -1,10 +1,10 @@
 """GSVC, the growing support vector classifier [K06, eq. 8] (Parrado-Hernandez et al., 2003).
 
-The active row joins that the chosen ones resemble least, whatever it gains:
+The next row is the active one that is least like the chosen rows, whatever it gains:
 
     j* = argmin_{j in I, j not in J} max_{l in J} |K_jl|
 
-Symbols, and what is done about C, the bias and several classes: see ``shared.greedy``.
+For the symbols, C, the bias and several classes see ``shared.greedy``.
 
 Note: the first row is a random active one. The machine is SpSVM's, with the squared hinge, as [K06] compares it.
 """

@@ -4,9 +4,9 @@
 
 for a growing set J. KMP-R has the regulariser, KMP-NR (``regularize=False``), the original, has none.
 
-Symbols, and what is done about C, the bias and several classes: see ``shared.greedy``.
+For the symbols, C, the bias and several classes see ``shared.greedy``.
 
-Note: without regulariser lam is 1e-5, not 0, as [K06, 4] has it for SpSVM-NR: nearly equal rows cannot blow up.
+Note: without regulariser lam is 1e-5, as in [K06, 4] for SpSVM-NR, not 0: nearly equal rows must not blow up.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ Since ``y_i^2 = 1`` this is ridge regression of the signs on h(x) [I08, eq. 8] w
     (I / C + H_c' H_c) v = H_c' y,   b = mean(y) - v . mean(h)
 
 where ``H_c`` is H less its column means. It is solved as the least squares problem ``[H_c; I / sqrt(C)] v = [y; 0]`` by
-QR, which loses half the digits that the normal equations would, and one factorisation serves all outputs.
+QR, which loses half as many digits as the normal equations; one factorisation serves all outputs.
 
 Symbols: Z (m, p) chosen rows, H = K(X, Z) (n, m), v (m,) weights in the reduced space = coefficients of the model.
 """

@@ -1,13 +1,12 @@
-"""MARK [K06, 4] (Bennett et al., 2002): the row joins whose coefficient the objective falls most steeply in.
+"""MARK [K06, 4] (Bennett et al., 2002): the next row is the one whose coefficient has the steepest gradient.
 
     j* = argmax_j |df / dbeta_j| = |lam K_jJ beta - sum_i K_ij r_i|,   r_i = y_i max(0, 1 - y_i o_i)
 
 of kappa random rows; with ``loss="squared"``, the original, r_i = y_i - o_i. The Newton solver is SpSVM's.
 
-Symbols, and what is done about C, the bias and several classes: see ``shared.greedy``.
+For the symbols, C, the bias and several classes see ``shared.greedy``.
 
-Note: [K06, 4] names the gradient of the objective and writes it without the regulariser, MARK having none; here the
-regulariser is counted.
+Note: [K06, 4] writes the gradient without the regulariser, since MARK has none; here the regulariser is included.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@
 Two solvers:
 
 - ``"momentum"``: the paper's gradient descent on a smoothed slack [Z18, eq. 22-28, Algorithm 1];
-- ``"reweighted"``: xi^p is concave, so its tangent lies above it. With slack xi at hand, a hinge machine with weights
+- ``"reweighted"``: xi^p is concave, so its tangent lies above it. Given the slack xi, a hinge machine with weights
   ``c_i = C p (xi_i + 1/s)^(p-1)`` can only lower ``1/2 |w|^2 + C sum_i (xi_i + 1/s)^p``; repeat. At the end
   alpha_i = c_i wherever xi_i > 0, which is the paper's condition ``xi_i (p C xi_i^(p-1) - alpha_i) = 0`` [Z18, eq. 18]
   with xi + 1/s for xi. The first machine has all weights C: the ordinary SVM.
@@ -19,8 +19,8 @@ Note: the reweighted solver is ours. Its machines are solved by LIBSVM, which ta
 ones, at which LIBSVM is slow for large C, by solvers/newton.py.
 Note: momentum leaves every row with a small coefficient; w is projected onto the rows at or inside the margin.
 Note: the objective is not convex: both solvers end at a stationary point, not always the same one.
-Note: momentum with a kernel, and a kernel that LIBSVM does not have, need the Gram matrix of the rows: they are
-trained on ``n_candidates`` rows drawn at random, every class among them, where there are more.
+Note: momentum with a kernel, and kernels that LIBSVM does not have, need the Gram matrix of the rows. Where there are
+more than ``n_candidates`` rows, as many are drawn at random, some of every class.
 """
 
 from __future__ import annotations

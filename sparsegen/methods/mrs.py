@@ -32,8 +32,7 @@ class MRS(RS):
 
     def _train(self, X: Array, Y: Array, kernel: BoundKernel, rng: np.random.RandomState) -> Expansion:
         reduced, _ = self._reduce(X, Y, kernel, rng)
-        expansion = SlmcObjective(X, Y, kernel, Loss("hinge", float(self.C))).expansion(
-            reduced.Z, None, reduced.iterations
-        )
+        objective = SlmcObjective(X, Y, kernel, Loss("hinge", float(self.C)))
+        expansion = objective.expansion(reduced.Z, None, reduced.iterations)
         expansion.facts["residual"] = reduced.residual
         return expansion

@@ -2,7 +2,7 @@
 
     min_{Z, beta}  sum_k | sum_i alpha_ki y_ki phi(x_i) - sum_j beta_kj phi(z_j) |^2                        [W05, eq. 4]
 
-The biases stay the SVM's. ``shared.reduced_set`` says how the minimum is searched for.
+The biases stay the SVM's. For the search see ``shared.reduced_set``.
 
 Note: [W05] takes the best of three programs; here it is the best of ``n_init`` starts of one.
 Note: the vectors are shared by all classes, and the squared distances of their machines are added up.

@@ -2,7 +2,7 @@
 
     min_{beta, b}  1/2 beta'beta + sum_i loss(y_i (beta . psi_z(x_i) + b))
 
-with m training rows drawn at random for Z. It is [W05, eq. 16] with ``beta'beta`` in the place of ``beta' Kz beta``,
+with m training rows drawn at random for Z. It is [W05, eq. 16] with ``beta'beta`` in place of ``beta' Kz beta``,
 hence a linear machine on the kernel features ``psi_z(x) = K(Z, x)`` [W05, eq. 19].
 
 Note: all classes share the rows.

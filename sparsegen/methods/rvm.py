@@ -3,7 +3,7 @@
     f(x) = sum_j w_j K(x_j, x) + b,   p(y = 1 | x) = 1 / (1 + exp(-f(x))),   w_j ~ N(0, 1 / alpha_j)
 
 The precisions alpha maximise the evidence of the labels; most become infinite, and the rows of the others are the
-expansion vectors. Their number comes out of training: there is no C and no ``n_vectors``. See ``solvers.rvm``.
+expansion vectors. Training decides their number: there is no C and no ``n_vectors``. See ``solvers.rvm``.
 
 Note: one machine per class; a row that several machines use is stored once.
 Note: the kernel matrix of all rows with all candidates is held in memory, hence ``n_candidates``.
@@ -31,7 +31,7 @@ START_ROWS = 10
 
 @METHODS.register("rvm")
 class RVM(SingleKernelClassifier):
-    """Relevance vector machine: few training rows, chosen by their evidence; only the kernel is to be set."""
+    """Relevance vector machine: few training rows, chosen by their evidence; only the kernel needs setting."""
 
     method = "rvm"
     summary = "relevance vector machine: few rows chosen by their evidence; no C"

@@ -1,11 +1,11 @@
-"""Smola's criterion [K06, eq. 9]: the active row joins that is badly classified and far from the span of the others.
+"""Smola's criterion [K06, eq. 9]: the next row is active, badly classified and far from the span of the others.
 
     j* = argmax_{j in I, j not in J} (1 - y_j o_j)^2 d_j^2
 
 with d_j the distance in feature space of row j from the span of the rows in J, kept up to date by a partial Cholesky
 factorisation: O(n d) a row.
 
-Symbols, and what is done about C, the bias and several classes: see ``shared.greedy``.
+For the symbols, C, the bias and several classes see ``shared.greedy``.
 """
 
 from __future__ import annotations

@@ -46,7 +46,7 @@ class IncrementalCholesky:
     def next_row(self) -> int | None:
         """Return the next independent row, in row order or (pivoted) the most independent one; None if there is none.
 
-        A row passed over in row order depends on fewer rows than there are later: it never becomes independent again.
+        A row that was passed over stays dependent: later rows only enlarge the span.
         """
         above = self.residual > self._floor
         if not above.any():

@@ -25,8 +25,8 @@ from sparsegen.solvers.cholesky import IncrementalCholesky
 from sparsegen.solvers.factor import cholesky_with_ridge
 from sparsegen.solvers.newton import line_search
 
-PIVOT = 1e-8  # a basis function whose pivot is below this share of its diagonal is a copy, to float32 at least
-TINY = 1e-14  # descents below this share of the objective are rounding errors
+SMALLEST_PIVOT = 1e-8  # a basis function whose pivot is below this share of its diagonal is a copy, to float32 at least
+TINY_DESCENT = 1e-14  # descents below this share of the objective are rounding errors
 ROWS_PER_UPDATE = 8  # rank-one updates of L pay for up to d / 8 changed rows
 SCORE_STEPS = 30
 SCORE_TOLERANCE = 1e-6
@@ -94,7 +94,7 @@ class GrowingMachine:
         p = self.lam * r + self._A[: d + 1] @ np.where(self.active, column, 0.0)
         factor = solve_triangular(self.L, p[:d], lower=True, check_finite=False) if d else np.empty(0)
         pivot = float(p[d] - factor @ factor)
-        if not pivot > PIVOT * p[d]:
+        if not pivot > SMALLEST_PIVOT * p[d]:
             return False
         R, P, L = self._square
         R[d, : d + 1] = R[: d + 1, d] = r
@@ -119,7 +119,7 @@ class GrowingMachine:
             direction = -cho_solve((self.L, True), g, check_finite=False)  # [K06, eq. 6]
             descent = -float(g @ direction)
             size = float(residual @ residual) + self.lam * float(self.beta @ self.R @ self.beta)
-            if descent <= TINY * size and descent > 0.5 * last:
+            if descent <= TINY_DESCENT * size and descent > 0.5 * last:
                 self.solved = True
                 return step
             last = descent
@@ -219,7 +219,7 @@ class GrowingMachine:
 
 def independent(P: Array) -> list[int]:
     """Return which of the basis functions with these inner products are no copy of those before them."""
-    chosen = IncrementalCholesky(P.diagonal(), 0.0, pivoted=False, rounding=PIVOT)
+    chosen = IncrementalCholesky(P.diagonal(), 0.0, pivoted=False, rounding=SMALLEST_PIVOT)
     while (j := chosen.next_row()) is not None:
         chosen.add(j, P[j])
     return [int(j) for j in chosen.rows]

@@ -40,8 +40,8 @@ GAP = 1e-8  # relative duality gap of the hinge solution
 MAX_NEWTON = 200
 MAX_MULTIPLIER_STEPS = 60
 MAX_SIGMA = 1e6  # times the mean C; beyond it the subproblems are all rounding error
-TINY = 1e-14  # the objective cannot show a descent below this share of it; the gradient still can
-ZERO = 1e-30
+TINY_DESCENT = 1e-14  # the objective cannot show a descent below this share of it; the gradient still can
+ZERO_DESCENT = 1e-30
 BIAS_RIDGE = 1e-9  # keeps the Newton matrix regular while no row is on the curved piece
 
 Blocks = Iterable[tuple[slice, Array]]
@@ -158,9 +158,9 @@ class _State:
             # The sum of h' is the objective, up to a factor between 1 and 2, where that matters: near the optimum.
             size = pull[outputs].sum(axis=1) + (self.V[outputs] ** 2).sum(axis=1)
             # Newton steps shrink the descent fast near the optimum; one that does not is made of rounding errors.
-            stalled = (descent <= TINY * size) & (descent > 0.5 * last_descent[outputs])
+            stalled = (descent <= TINY_DESCENT * size) & (descent > 0.5 * last_descent[outputs])
             last_descent[outputs] = descent
-            moving = ~stalled & (descent > ZERO * size)
+            moving = ~stalled & (descent > ZERO_DESCENT * size)
             outputs, step_V, step_b = outputs[moving], step_V[moving], step_b[moving]
             if len(outputs) == 0:
                 break

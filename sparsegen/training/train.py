@@ -86,7 +86,7 @@ def make_estimator(method: str, parameters: dict[str, Any]) -> SparseClassifier:
     own = {name: value for name, value in parameters.items() if name in known}
     others = {name: value for name, value in parameters.items() if name not in known}
     if others:
-        kernel = KERNELS[own.get("kernel", family().kernel)]
+        kernel = KERNELS[str(own.get("kernel", family().kernel))]
         unknown = next((name for name in others if name not in kernel.parameters), None)
         if unknown is not None:
             names = [*known, *(name for name in kernel.parameters if name not in known)]

@@ -24,7 +24,7 @@ Entry = TypeVar("Entry")
 
 
 def fold(step: Any, transform: Transform) -> Transform:
-    """Return the transform of raw rows, given that of the rows which ``step`` puts out."""
+    """Return the transform of raw rows, given that of the rows ``step`` returns."""
     fold_step = entry_for(step, FOLD_FUNCTIONS)
     if fold_step is None:
         known = ", ".join(kind.__name__ for kind in FOLD_FUNCTIONS)

@@ -18,7 +18,7 @@ from sparsegen.kernels import KERNELS, BoundKernel
 from sparsegen.methods import METHODS
 from sparsegen.methods.shared import growth as _growth
 from sparsegen.methods.shared.estimator import SparseClassifier, sign_matrix
-from sparsegen.methods.shared.greedy import UNREGULARIZED
+from sparsegen.methods.shared.greedy import UNREGULARIZED_LAM
 from sparsegen.methods.shared.growth import DistinctRows, Growth
 from sparsegen.methods.spsvm import SpSVM
 from sparsegen.solvers.greedy import GrowingMachine
@@ -180,7 +180,7 @@ def test_without_regularisation_c_does_not_matter(name: str, two_classes: Rows) 
     X, y = two_classes
     one, two = (METHODS[name](5, C=C, regularize=False, random_state=0).fit(X, y) for C in (0.1, 10.0))
     assert np.array_equal(one.dual_coef_, two.dual_coef_)
-    same = METHODS[name](5, C=0.5 / UNREGULARIZED, random_state=0).fit(X, y)
+    same = METHODS[name](5, C=0.5 / UNREGULARIZED_LAM, random_state=0).fit(X, y)
     assert np.allclose(one.dual_coef_, same.dual_coef_, rtol=1e-6)
 
 

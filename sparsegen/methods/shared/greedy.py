@@ -1,7 +1,7 @@
 """What the greedy machines share: a basis chosen row by row from the training set [K06, 3], one rule per method.
 
-One machine is grown per output. Their rows are merged into one table of at most ``n_vectors``, and every output is
-re-solved on the whole table and on all rows: a device evaluates the merged kernels once, whoever chose them.
+Each output grows a machine of its own. The rows they choose are merged into one table of at most ``n_vectors``, and
+every output is re-solved on the whole table and on all rows: a device evaluates each kernel once for all outputs.
 
 Symbols: J chosen rows, I active rows, lam = 1 / (2 C), kappa = ``n_candidates``, d_max = ``n_vectors``.
 
@@ -11,7 +11,7 @@ Note: [K06] leaves the bias out "for convenience". Here it is one more basis fun
 regulariser; ``fit_intercept=False`` is the paper's machine.
 Note: [K06] has two classes. Sharing the merged table among the outputs is ours.
 Note: rows that repeat another row are never candidates, and a row that the chosen ones span already is left out;
-so there may be fewer vectors than were asked for.
+there may be fewer vectors than were asked for.
 """
 
 from __future__ import annotations
@@ -40,9 +40,9 @@ from sparsegen.methods.shared.parameters import (
 )
 from sparsegen.solvers.greedy import GrowingMachine, independent
 
-UNREGULARIZED = 1e-5  # lam of the machines without regularisation [K06, 4]
-RETRAIN = 2.0**0.25  # the authors' program re-solves at sizes that grow by this factor
-REJECTIONS = 50  # after so many rows in turn that the chosen ones span, they are taken to span the rest
+UNREGULARIZED_LAM = 1e-5  # lam of the machines without regularisation [K06, 4]
+RETRAIN_GROWTH = 2.0**0.25  # the authors' program re-solves at sizes that grow by this factor
+MAX_REJECTIONS = 50  # after so many rows in turn that the chosen ones span, they are taken to span the rest
 
 N_CANDIDATES = parameter(
     59,
@@ -82,7 +82,7 @@ class GreedyClassifier(SingleKernelClassifier):
         """Return the next row and the coefficient it starts with, if known; ``None`` where no row is left."""
 
     def _machine(self, y: Array) -> GrowingMachine:
-        lam = 1.0 / (2.0 * float(self.C)) if getattr(self, "regularize", True) else UNREGULARIZED
+        lam = 1.0 / (2.0 * float(self.C)) if getattr(self, "regularize", True) else UNREGULARIZED_LAM
         hinge = getattr(self, "loss", "squared_hinge") == "squared_hinge"
         return GrowingMachine(np.ascontiguousarray(y), lam, hinge=hinge, intercept=bool(self.fit_intercept))
 
@@ -114,7 +114,7 @@ class GreedyClassifier(SingleKernelClassifier):
         machine = growth.machine
         steps = machine.solve(self.max_iter) if machine.d else 0
         before, since, due, rejected = machine.objective(), 0, 1.0, 0
-        while len(growth.chosen) < budget and rejected < REJECTIONS:
+        while len(growth.chosen) < budget and rejected < MAX_REJECTIONS:
             if growth.chosen and time.perf_counter() > deadline:
                 break
             choice = self._choose(growth, rng)
@@ -127,7 +127,7 @@ class GreedyClassifier(SingleKernelClassifier):
             since += 1
             if self.retrain == "always" or len(growth.chosen) >= round(due):
                 while round(due) <= len(growth.chosen):
-                    due *= RETRAIN
+                    due *= RETRAIN_GROWTH
                 steps += machine.solve(self.max_iter)
                 after = machine.objective()
                 if before - after < self.tol * since * before:

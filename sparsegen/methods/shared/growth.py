@@ -91,15 +91,12 @@ class Growth:
     def best(self, candidates: Indices, score: Score) -> tuple[int, float | None] | None:
         """Return the candidate with the highest score, and its coefficient if scored; the first wins on ties."""
         found: tuple[float, int, float | None] | None = None
-        for some in row_slices(len(candidates), rows_per_block(len(self.rows), n_bytes=BLOCK_BYTES)):
-            values, weights = score(self.machine, self.block(candidates[some]))
+        for rows in row_slices(len(candidates), rows_per_block(len(self.rows), n_bytes=BLOCK_BYTES)):
+            some = candidates[rows]
+            values, weights = score(self.machine, self.block(some))
             top = int(np.argmax(values))
             if found is None or values[top] > found[0]:
-                found = (
-                    float(values[top]),
-                    int(candidates[some][top]),
-                    None if weights is None else float(weights[top]),
-                )
+                found = (float(values[top]), int(some[top]), None if weights is None else float(weights[top]))
         return None if found is None else found[1:]
 
     def block(self, candidates: Indices) -> Candidates:
@@ -118,7 +115,7 @@ class Growth:
         return Candidates(columns, cross, gram_diagonal(self.X[candidates], self.kernel))
 
     def add(self, j: int, weight: float | None) -> bool:
-        """Make row j a basis function; False, and never again, where the chosen ones span it.
+        """Make row j a basis function; return False, and never offer it again, if the chosen rows span it.
 
         It starts with the coefficient ``weight``; for ``None``, with the best while the others stay as they are.
         """
@@ -175,7 +172,7 @@ class Growth:
 
 
 def gram(kernel: BoundKernel, few: Array, many: Array) -> Array:
-    """Return ``K(few, many)``, block by block: one as a whole needs several times the memory, all of it new pages."""
+    """Return ``K(few, many)``, computed block by block: as a whole it would need several times the memory."""
     step = rows_per_block(len(few), n_bytes=GRAM_BYTES)
     if len(many) <= step:
         return kernel.gram(few, many)

@@ -20,16 +20,16 @@ from sparsegen.solvers.descent import lbfgs
 from sparsegen.solvers.newton import Loss
 from sparsegen.solvers.simplex import ValueAndGradient
 
-ROUND = 20  # iterations on the vectors between two searches for the weights; in fewer, L-BFGS-B learns too little
+ROUND_STEPS = 20  # on the vectors between two searches for the weights; in fewer, L-BFGS-B learns too little
 WEIGHT_STEPS = 30  # evaluations of W that one search for the weights may take
-NEGLIGIBLE = 1e-4  # a kernel with less weight than this is left out
+NEGLIGIBLE_WEIGHT = 1e-4  # a kernel with less weight than this is left out
 
 WeightSearch = Callable[[ValueAndGradient, Array, float, int], Array]
 
 
 def drop_negligible(mu: Array) -> Array:
     """Return weights without the smallest, which cost a device as much as any."""
-    kept = np.where(mu < NEGLIGIBLE, 0.0, mu)
+    kept = np.where(mu < NEGLIGIBLE_WEIGHT, 0.0, mu)
     return np.asarray(kept / kept.sum())
 
 
@@ -48,9 +48,8 @@ class SparseMixture(MovableVectors, MixtureClassifier):
         kernels = base_kernels(kernel, self.n_kernels, self.gammas)
         objective = self.objective(X, Y, kernels, Loss(self.loss, float(self.C)), self.block_rows)
         Z = start_vectors(X, Y, m, self.init, rng)
-        search = AlternatingSearch(
-            self._weight_search(), float(self.tol), int(self.max_iter), f"training {self.method}"
-        )
+        title = f"training {self.method}"
+        search = AlternatingSearch(self._weight_search(), float(self.tol), int(self.max_iter), title)
         unit = float(X.std()) * np.sqrt(m) or 1.0  # the first step moves each vector by about one deviation
         return search.run(objective, Z, unit, move=self.optimize == "vectors")
 
@@ -92,20 +91,11 @@ class AlternatingSearch:
     def _move_vectors(
         self, objective: MixtureObjective, Z: Array, mu: Array, unit: float, done: int, advance: progress.Advance
     ) -> tuple[Array, float, int]:
-        """Return the vectors after up to ``ROUND`` iterations at fixed weights, W there, and how many it took."""
+        """Return the vectors after up to ``ROUND_STEPS`` steps at fixed weights, W there, and the number of steps."""
         active = np.flatnonzero(mu)
         part = objective.only(active)
-
-        most = min(ROUND, self.max_iter - done)
-        found = lbfgs(
-            lambda at: part.in_vectors(at, mu[active]),
-            Z,
-            unit,
-            max_iter=most,
-            tol=self.tol,
-            advance=advance,
-            memory=ROUND,
-        )
+        bounds = {"max_iter": min(ROUND_STEPS, self.max_iter - done), "memory": ROUND_STEPS}
+        found = lbfgs(lambda at: part.in_vectors(at, mu[active]), Z, unit, tol=self.tol, advance=advance, **bounds)
         return found.x, found.value, found.iterations
 
     def _expansion(self, objective: MixtureObjective, Z: Array, mu: Array, iterations: int) -> Expansion:

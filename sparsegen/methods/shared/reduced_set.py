@@ -4,13 +4,13 @@
 
 For given Z the best coefficients are ``beta = Kz^-1 Kzs a`` [W05, eq. 35]; E is then a function of Z alone, and by the
 envelope theorem its gradient needs only K(Z, Z) and K(S, Z) with beta held fixed. L-BFGS-B descends on all of Z, from
-support vectors drawn at random or, with the Gaussian kernel, by turns from these and from the fixed-point iteration of
-Schoelkopf and Smola (2002, section 18.3): one vector at a time is brought to a maximum of
-``sum_k <Psi_k, phi(z)>^2``, Psi_k being what the vectors before it leave over,
+support vectors drawn at random or, with the Gaussian kernel, alternately from these and from the fixed-point iteration
+of Schoelkopf and Smola (2002, section 18.3). That moves one vector at a time to a maximum of
+``sum_k <Psi_k, phi(z)>^2``, where Psi_k is what the vectors before it leave over:
 
     z <- sum_i w_i K(u_i, z) u_i / sum_i w_i K(u_i, z),    w_i = sum_k c_ki Psi_k(z)
 
-where Psi_k = sum_i c_ki phi(u_i) is expanded on the support vectors and the vectors found so far.
+with Psi_k = sum_i c_ki phi(u_i) expanded on the support vectors and the vectors found so far.
 
 Symbols: S (n_s, d) support vectors, a (n_outputs, n_s) their coefficients ``alpha y``, Z (m, d), beta (n_outputs, m).
 
@@ -38,8 +38,8 @@ BLOCK_BYTES = 1 << 28
 ARRAYS_PER_BLOCK = 4
 FIXED_POINT_STARTS = 10
 FIXED_POINT_STEPS = 100
-SETTLED = 1e-6  # of the spread of the vectors: a step of the fixed-point iteration that ends it
-NOTHING = 1e-12  # of the support vectors' own squared norms: a Psi below it has cancelled to nothing
+SETTLED_STEP = 1e-6  # share of the vectors' spread; a shorter step ends the fixed-point iteration
+CANCELLED_SHARE = 1e-12  # of the support vectors' own squared norms; below it Psi has cancelled to nothing
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class ReducedSetObjective:
             largest = max(largest, float(np.abs(block.value).max()))
         self.norm = norm
         """sum_k |Psi_k|^2"""
-        self.is_nothing = norm <= NOTHING * largest * float(np.sum(np.abs(a)) ** 2)
+        self.is_nothing = norm <= CANCELLED_SHARE * largest * float(np.sum(np.abs(a)) ** 2)
         """Whether Psi is zero up to rounding: equal rows of both classes."""
 
     def __call__(self, Z: Array) -> tuple[float, Array]:
@@ -96,8 +96,8 @@ def reduce_set(
 ) -> ReducedSet:
     """Return at most m vectors for the expansion of ``a`` on ``S``: the best of ``n_init`` starts.
 
-    Equal rows of S count as one, with their coefficients added up: with a large C they nearly cancel. As many vectors
-    as there are different rows, or more, are these rows: nothing is nearer.
+    Equal rows of S count as one, with their coefficients added up: with a large C they nearly cancel. Where
+    there are no more different rows than vectors, these rows are the vectors: nothing is nearer.
     """
     S, owner = np.unique(S, axis=0, return_inverse=True)
     merged = np.zeros((len(a), len(S)))
@@ -135,7 +135,7 @@ def _climb(U: Array, c: Array, kernel: BoundKernel, z: Array) -> Array:
     The gain ``sum_k Psi_k(z)^2`` is also the sum of the weights in the iteration, whose steps point uphill; a step that
     goes too far, as it does where the gain is small, is halved until it gains.
     """
-    settled = SETTLED * (float(U.std()) or 1.0)
+    settled = SETTLED_STEP * (float(U.std()) or 1.0)
     K = kernel.gram(U, z)
     Psi = c @ K
     gain = np.sum(Psi**2, axis=0)
