@@ -131,5 +131,5 @@ TOL = parameter(
 )
 BLOCK_ROWS = parameter(None, "rows per block; ``None`` takes as many as fit in about 1 GiB", whole(1))
 MAX_SECONDS = parameter(
-    None, "choose no further rows after this time; a result cut short depends on the machine it ran on", POSITIVE
+    None, "stop after this time; a result that was cut short depends on the speed of the computer", POSITIVE
 )

@@ -49,7 +49,7 @@ def test_every_parameter_is_in_signature_docstring_and_checks(kind: type[SparseC
         assert not hasattr(kind, name)  # the declaration is not left behind as a class attribute
     if "n_vectors" in names:
         assert names[0] == "n_vectors"
-        assert kind(7).get_params()["n_vectors"] == 7  # type: ignore[call-arg]
+        assert kind(7).get_params()["n_vectors"] == 7  # type: ignore[call-arg, arg-type]
 
 
 @pytest.mark.parametrize("kind", METHODS.values(), ids=METHODS)
