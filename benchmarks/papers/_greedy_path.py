@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from sparsegen.arrays import Array
-from sparsegen.methods.shared.greedy import REJECTIONS, GreedyClassifier
-from sparsegen.methods.shared.growth import Growth, Rows
+from sparsegen.methods.shared.greedy import MAX_REJECTIONS, GreedyClassifier
+from sparsegen.methods.shared.growth import DistinctRows, Growth
 
 
 def grow(machine: GreedyClassifier, X: Array, y: NDArray[np.float64], X_new: Array) -> Iterator[tuple[int, Array]]:
@@ -20,13 +20,13 @@ def grow(machine: GreedyClassifier, X: Array, y: NDArray[np.float64], X_new: Arr
     starts as the smaller one. Nothing comes after the rows that the chosen ones do not span.
     """
     kernel, rng = machine._bind_kernel(X), check_random_state(machine.random_state)
-    growth = Growth(Rows(X), kernel, machine._machine(y), int(getattr(machine, "cache_bytes", 0)))
+    growth = Growth(DistinctRows(X), kernel, machine._machine(y), int(getattr(machine, "cache_bytes", 0)))
     solver = growth.machine
     if solver.d:
         solver.solve(machine.max_iter)
     values = np.empty((len(X_new), machine.n_vectors or 0), order="F")
     rejected = 0
-    while len(growth.chosen) < values.shape[1] and rejected < REJECTIONS:
+    while len(growth.chosen) < values.shape[1] and rejected < MAX_REJECTIONS:
         choice = machine._choose(growth, rng)
         if choice is None:
             return

@@ -20,7 +20,8 @@ from benchmarks.papers._folds import cross_validated_error
 from benchmarks.papers._lab import Case, Lab, Outcome
 from benchmarks.papers._results import Claim, Section, column
 from sparsegen.arrays import Array
-from sparsegen.methods.minimal import POSITIVE, MinimalSVM
+from sparsegen.methods.minimal import COUNTED_SLACK as SLACK
+from sparsegen.methods.minimal import MinimalSVM
 from sparsegen.methods.svm import SVM
 
 P = 0.5
@@ -62,7 +63,7 @@ TASKS = (
 
 FIGURE_NOTES = f"""\
 Section 2: two classes of {TOY_ROWS} random points in the plane (ours, of like overlap: the paper's are not given),
-C = 1, 50, 100 as in the text. Support vectors are the rows with positive slack (over {POSITIVE:g}), for both machines.
+C = 1, 50, 100 as in the text. Support vectors are the rows with positive slack (over {SLACK:g}), for both machines.
 On its own points the paper counts 15, 14, 14 for L1 with margins 1.78, 1.63, 1.63; it prints no numbers for L0.5."""
 
 TABLE_NOTES = f"""\
@@ -71,7 +72,7 @@ hand, so that no cell has a figure of the paper's; the tasks are pairs of USPS t
 class, the size of the paper's sets, and all rows), of scikit-learn's digits, and the points of Figure 1. The paper does
 not say how C was chosen: here it is the one of {", ".join(f"{C:g}" for C in C_GRID)} that has the lowest 5-fold error
 of the L1 machine within the training part (the smallest of equals), the same for both machines. Support vectors are the
-training rows with positive slack (over {POSITIVE:g}) by eq. 21, for both machines; "on or inside" counts those on the
+training rows with positive slack (over {SLACK:g}) by eq. 21, for both machines; "on or inside" counts those on the
 margin as well. Angle and distance between the two weight vectors: eq. 29 and 30. Where L1 chooses a very small C (toy,
 0.001) L0.5 answers with one class only, and that is its objective's own optimum: with w near 0, a bias of 1 costs
 C n/2 sqrt(2), no bias C n."""
@@ -139,8 +140,8 @@ def compare(
         margins = line.margins(X, sign)
         outcome[f"{machine} test"] = float(np.mean(margins[test] > 0.0))
         outcome[f"{machine} train"] = float(np.mean(margins[train] > 0.0))
-        outcome[f"{machine} vectors"] = int(np.sum(margins[train] < 1.0 - POSITIVE))
-        outcome[f"{machine} on or inside"] = int(np.sum(margins[train] <= 1.0 + POSITIVE))
+        outcome[f"{machine} vectors"] = int(np.sum(margins[train] < 1.0 - SLACK))
+        outcome[f"{machine} on or inside"] = int(np.sum(margins[train] <= 1.0 + SLACK))
     one, half = (line.w for line in lines)
     cosine = one @ half / (np.linalg.norm(one) * np.linalg.norm(half))
     outcome["angle"] = float(np.degrees(np.arccos(np.clip(cosine, -1.0, 1.0))))  # [Z18, eq. 29]
@@ -179,7 +180,7 @@ def draw_line(folder: Path | None, machine: str, C: float) -> Outcome:
     """Return a machine on all points of Figure 1: its line, its margin, and which rows are support vectors."""
     X, y = toy_points()
     line = fit(machine, X, y, C)
-    inside = line.margins(X, np.where(y > 0.0, 1.0, -1.0)) < 1.0 - POSITIVE
+    inside = line.margins(X, np.where(y > 0.0, 1.0, -1.0)) < 1.0 - SLACK
     return {
         "w": line.w.tolist(),
         "b": line.b,

@@ -22,9 +22,9 @@ from sparsegen.solvers.newton import Loss
 
 @METHODS.register("mrs")
 class MRS(RS):
-    """Modified reduced set: vectors as in :class:`RS`, with the same parameters and the same seed; exact coefficients.
+    """Modified reduced set: the vectors that RS finds with the same seed, with exact coefficients.
 
-    The parameters are those of RS; ``C`` weighs the hinge loss of the SVM and of the coefficients alike.
+    ``C`` weighs the hinge loss of the SVM and of the coefficients alike.
     """
 
     method = "mrs"
@@ -32,8 +32,7 @@ class MRS(RS):
 
     def _train(self, X: Array, Y: Array, kernel: BoundKernel, rng: np.random.RandomState) -> Expansion:
         reduced, _ = self._reduce(X, Y, kernel, rng)
-        expansion = SlmcObjective(X, Y, kernel, Loss("hinge", float(self.C))).expansion(
-            reduced.Z, None, reduced.iterations
-        )
+        objective = SlmcObjective(X, Y, kernel, Loss("hinge", float(self.C)))
+        expansion = objective.expansion(reduced.Z, None, reduced.iterations)
         expansion.facts["residual"] = reduced.residual
         return expansion

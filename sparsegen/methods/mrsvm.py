@@ -19,7 +19,7 @@ from sparsegen.solvers.newton import Loss
 
 @METHODS.register("mrsvm")
 class MRSVM(RSVM):
-    """Modified reduced SVM: rows as in :class:`RSVM`, with the same parameters and the same seed; exact margin."""
+    """Modified reduced SVM: the rows that RSVM draws with the same seed, with the exact margin."""
 
     method = "mrsvm"
     summary = "modified reduced SVM: random rows, coefficients of an exact SVM on them [W05, 6.2]"

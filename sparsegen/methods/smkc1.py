@@ -15,86 +15,18 @@ Note: several classes share vectors and weights; W is the sum over the outputs. 
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy.linalg import cholesky, solve_triangular
 
 from sparsegen.arrays import Array
-from sparsegen.kernels import BoundKernel
 from sparsegen.methods import METHODS
 from sparsegen.methods.shared.mixture_search import SparseMixture, WeightSearch
-from sparsegen.methods.shared.multiple_kernels import Features, MixtureObjective
-from sparsegen.solvers.newton import Loss, Solution
+from sparsegen.methods.shared.multiple_kernels import MixtureFeatures, MixtureObjective
+from sparsegen.solvers.newton import Solution
 from sparsegen.solvers.simplex import descend
 
 
-@METHODS.register("smkc1")
-class SMKC1(SparseMixture):
-    """Sparse multiple-kernel classifier on a weighted sum of kernels.
-
-    Args:
-        n_vectors: number of expansion vectors; ``None`` means ``max(16, 3 * n_classes)``, at most one per row.
-        ratio: instead of ``n_vectors``, a share of the support vectors of an SVM with ``gamma`` (0.1 = a tenth).
-        C: weight of the loss.
-        kernel: ``"rbf"`` or ``"laplacian"``.
-        gamma: the middle one of the kernels' parameters, or ``"scale"`` for ``1 / (n_features * X.var())``.
-        n_kernels: number of kernels; their gammas are a factor of 4 apart.
-        gammas: instead of ``gamma`` and ``n_kernels``, the list of gammas. Powers of two apart are cheap on a device.
-        loss: ``"squared_hinge"`` or ``"hinge"``.
-        init: ``"kmeans"`` (centres within each class), ``"random"`` rows, or an array of vectors to start from.
-        optimize: ``"vectors"`` moves the vectors; ``"coefficients"`` keeps them where they start [H09, V-A].
-        max_iter: bound on the iterations on the vectors.
-        tol: training stops when ten iterations together improve the objective by less than this share.
-        block_rows: rows per block; ``None`` takes as many as fit in about 1 GiB.
-        random_state: seed.
-    """
-
-    method = "smkc1"
-    summary = "sparse multiple-kernel classifier: few vectors, a learnt sum of kernels [H09, IV-A]"
-
-    def __init__(
-        self,
-        n_vectors: int | None = None,
-        *,
-        ratio: float | None = None,
-        C: float = 1.0,
-        kernel: str = "rbf",
-        gamma: float | str = "scale",
-        n_kernels: int = 5,
-        gammas: ArrayLike | None = None,
-        loss: str = "squared_hinge",
-        init: str | ArrayLike = "kmeans",
-        optimize: str = "vectors",
-        max_iter: int = 100,
-        tol: float = 1e-3,
-        block_rows: int | None = None,
-        random_state: Any = None,
-    ) -> None:
-        self.n_vectors = n_vectors
-        self.ratio = ratio
-        self.C = C
-        self.kernel = kernel
-        self.gamma = gamma
-        self.n_kernels = n_kernels
-        self.gammas = gammas
-        self.loss = loss
-        self.init = init
-        self.optimize = optimize
-        self.max_iter = max_iter
-        self.tol = tol
-        self.block_rows = block_rows
-        self.random_state = random_state
-
-    def _objective(self, X: Array, Y: Array, kernels: tuple[BoundKernel, ...], loss: Loss) -> MixtureObjective:
-        return Smkc1Objective(X, Y, kernels, loss, self.block_rows)
-
-    def _weight_search(self) -> WeightSearch:
-        return descend
-
-
-class SumFeatures(Features):
+class SumFeatures(MixtureFeatures):
     """Whitened features of the summed kernel [H09, eq. 17]."""
 
     def __init__(self, objective: MixtureObjective, Z: Array, mu: Array) -> None:
@@ -119,3 +51,15 @@ class Smkc1Objective(MixtureObjective):
     """W of [H09, eq. 18]."""
 
     features = SumFeatures
+
+
+@METHODS.register("smkc1")
+class SMKC1(SparseMixture):
+    """Sparse multiple-kernel classifier on a weighted sum of kernels."""
+
+    method = "smkc1"
+    summary = "sparse multiple-kernel classifier: few vectors, a learnt sum of kernels [H09, IV-A]"
+    objective = Smkc1Objective
+
+    def _weight_search(self) -> WeightSearch:
+        return descend

@@ -1,11 +1,11 @@
-"""Smola's criterion [K06, eq. 9]: the active row joins that is badly classified and far from the span of the others.
+"""Smola's criterion [K06, eq. 9]: the next row is active, badly classified and far from the span of the others.
 
     j* = argmax_{j in I, j not in J} (1 - y_j o_j)^2 d_j^2
 
 with d_j the distance in feature space of row j from the span of the rows in J, kept up to date by a partial Cholesky
 factorisation: O(n d) a row.
 
-Symbols, and what is done about C, the bias and several classes: see ``shared.greedy``.
+For the symbols, C, the bias and several classes see ``shared.greedy``.
 """
 
 from __future__ import annotations
@@ -21,23 +21,7 @@ from sparsegen.methods.shared.growth import Growth
 
 @METHODS.register("smola")
 class Smola(ActiveRowClassifier):
-    """Greedy SVM that adds the active training row with the largest slack times distance from those it has.
-
-    Args:
-        n_vectors: most expansion vectors, over all classes; ``None`` means ``max(16, 3 * n_classes)``.
-        C: weight of the loss, ``1 / (2 lam)`` in the paper's symbols.
-        kernel: name of a kernel.
-        gamma: kernel parameter, or ``"scale"`` for ``1 / (n_features * X.var())``.
-        coef0: constant term of the polynomial kernel.
-        degree: power of the polynomial kernel.
-        fit_intercept: ``False`` leaves the bias out, as the paper does.
-        retrain: when to solve all coefficients: ``"always"``, or ``"geometric"`` at sizes that grow by 2^(1/4).
-        shrinking: leave rows out, until the last solution, that have not been active for long.
-        max_iter: bound on the Newton steps of one solution.
-        max_seconds: stop adding vectors after this time.
-        tol: stop when a vector lowers the objective by less than this share.
-        random_state: seed; of no consequence here.
-    """
+    """Greedy SVM that adds the active training row with the largest slack times distance from those it has."""
 
     method = "smola"
     summary = "greedy SVM: active rows by slack times distance, Smola's criterion [K06]"

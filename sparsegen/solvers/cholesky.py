@@ -26,9 +26,9 @@ FIRST_COLUMNS = 16
 class IncrementalCholesky:
     """The factor so far; ask for :meth:`next_row`, give its Gram column to :meth:`add`."""
 
-    def __init__(self, diagonal: Array, eta: float, *, pivoted: bool) -> None:
+    def __init__(self, diagonal: Array, eta: float, *, pivoted: bool, rounding: float = ROUNDING) -> None:
         self.residual = diagonal.copy()
-        self._floor = np.maximum(eta, ROUNDING * diagonal)
+        self._floor = np.maximum(eta, rounding * diagonal)
         self._pivoted = pivoted
         self._rows: list[int] = []
         self._L = np.empty((len(diagonal), FIRST_COLUMNS), order="F")
@@ -46,7 +46,7 @@ class IncrementalCholesky:
     def next_row(self) -> int | None:
         """Return the next independent row, in row order or (pivoted) the most independent one; None if there is none.
 
-        A row passed over in row order depends on fewer rows than there are later: it never becomes independent again.
+        A row that was passed over stays dependent: later rows only enlarge the span.
         """
         above = self.residual > self._floor
         if not above.any():

@@ -19,13 +19,14 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cho_solve, solve_triangular
-from scipy.linalg.lapack import dpotrf
 
 from sparsegen.arrays import Array
+from sparsegen.solvers.cholesky import IncrementalCholesky
+from sparsegen.solvers.factor import cholesky_with_ridge
 from sparsegen.solvers.newton import line_search
 
-PIVOT = 1e-8  # a basis function whose pivot is below this share of its diagonal is a copy, to float32 at least
-TINY = 1e-14  # descents below this share of the objective are rounding errors
+SMALLEST_PIVOT = 1e-8  # a basis function whose pivot is below this share of its diagonal is a copy, to float32 at least
+TINY_DESCENT = 1e-14  # descents below this share of the objective are rounding errors
 ROWS_PER_UPDATE = 8  # rank-one updates of L pay for up to d / 8 changed rows
 SCORE_STEPS = 30
 SCORE_TOLERANCE = 1e-6
@@ -35,7 +36,7 @@ Bools = NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class Snapshot:
-    """What a trial changes and :meth:`Machine.restore` brings back."""
+    """What a trial changes and :meth:`GrowingMachine.restore` brings back."""
 
     d: int
     beta: Array
@@ -46,7 +47,7 @@ class Snapshot:
     removed: int
 
 
-class Machine:
+class GrowingMachine:
     """The minimiser of [K06, eq. 4] over the basis functions appended so far."""
 
     def __init__(self, y: Array, lam: float, *, hinge: bool = True, intercept: bool = True) -> None:
@@ -93,7 +94,7 @@ class Machine:
         p = self.lam * r + self._A[: d + 1] @ np.where(self.active, column, 0.0)
         factor = solve_triangular(self.L, p[:d], lower=True, check_finite=False) if d else np.empty(0)
         pivot = float(p[d] - factor @ factor)
-        if not pivot > PIVOT * p[d]:
+        if not pivot > SMALLEST_PIVOT * p[d]:
             return False
         R, P, L = self._square
         R[d, : d + 1] = R[: d + 1, d] = r
@@ -108,7 +109,7 @@ class Machine:
     def solve(self, max_iter: int) -> int:
         """Bring beta to the optimum for these basis functions [K06, 3.3]; return the number of Newton steps."""
         self.o = self.beta @ self.A
-        zeros = np.zeros_like(self.o)
+        zeros, no_caps = np.zeros_like(self.o), np.full_like(self.o, np.inf)
         last = np.inf
         self.solved = False
         for step in range(1, max_iter + 1):
@@ -118,7 +119,7 @@ class Machine:
             direction = -cho_solve((self.L, True), g, check_finite=False)  # [K06, eq. 6]
             descent = -float(g @ direction)
             size = float(residual @ residual) + self.lam * float(self.beta @ self.R @ self.beta)
-            if descent <= TINY * size and descent > 0.5 * last:
+            if descent <= TINY_DESCENT * size and descent > 0.5 * last:
                 self.solved = True
                 return step
             last = descent
@@ -127,7 +128,7 @@ class Machine:
             length = 1.0
             if self.hinge:
                 slope, bend = float(self.beta @ curve), float(direction @ curve)
-                length = line_search(slope, bend, self.o, change, self.y, zeros, 1.0, np.inf)
+                length = line_search(slope, bend, self.o, change, self.y, zeros, 1.0, no_caps)
             self.beta = self.beta + length * direction
             self.o = self.o + length * change
             stays = not self.hinge or np.array_equal(1.0 - self.y * self.o > 0.0, self.active)
@@ -213,29 +214,15 @@ class Machine:
         self._refactorise()
 
     def _refactorise(self) -> None:
-        """Factorise P; a ridge makes up for what rounding, or a bias without active rows, took from it."""
-        ridge = 0.0
-        diagonal = self.P.diagonal()
-        while True:
-            L, failed = dpotrf(self.P + ridge * np.eye(self.d), lower=1, clean=1)
-            if not failed:
-                self.L[:] = L
-                return
-            ridge = max(10.0 * ridge, 1e-15 * float(diagonal.max()), 1e-300)
+        self.L[:] = cholesky_with_ridge(self.P)
 
 
 def independent(P: Array) -> list[int]:
     """Return which of the basis functions with these inner products are no copy of those before them."""
-    kept: list[int] = []
-    L = np.zeros_like(P)
-    for j in range(len(P)):
-        d = len(kept)
-        row = solve_triangular(L[:d, :d], P[j, kept], lower=True, check_finite=False) if d else np.empty(0)
-        pivot = P[j, j] - row @ row
-        if pivot > PIVOT * P[j, j]:
-            L[d, :d], L[d, d] = row, np.sqrt(pivot)
-            kept.append(j)
-    return kept
+    chosen = IncrementalCholesky(P.diagonal(), 0.0, pivoted=False, rounding=SMALLEST_PIVOT)
+    while (j := chosen.next_row()) is not None:
+        chosen.add(j, P[j])
+    return [int(j) for j in chosen.rows]
 
 
 @numba.njit(cache=True)

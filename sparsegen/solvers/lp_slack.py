@@ -33,12 +33,12 @@ from sparsegen.arrays import Array
 from sparsegen.solvers.cholesky import IncrementalCholesky
 
 WINDOW = 10  # iterations that together must gain more than a share tol
-GROWTH = 1.1
+RATE_GROWTH = 1.1
 SMALLEST_STEP = 1e-12  # a rate below this share of the first is no descent at all
-ACTIVE = 1e-3  # rows with g above this share of the largest are at or inside the margin
-DEPENDENT = 1e-4  # share of K(x, x) below which a row is a combination of others
-ALLOWED = 1e-2  # share by which shortening may raise the objective
-FAR = -30.0  # below it, log(1 + exp(t)) is exp(t) to the last digit
+ACTIVE_SHARE = 1e-3  # rows with g above this share of the largest are at or inside the margin
+DEPENDENT_SHARE = 1e-4  # share of K(x, x) below which a row is a combination of others
+ALLOWED_RISE = 1e-2  # share by which shortening may raise the objective
+FAR_OUTSIDE = -30.0  # below it, log(1 + exp(t)) is exp(t) to the last digit
 
 
 @dataclass(frozen=True)
@@ -66,8 +66,8 @@ class LpSlack:
 
     def _log_slack(self, u: Array) -> Array:
         t = self.s * u
-        near = np.log(np.logaddexp(0.0, np.maximum(t, FAR)))
-        log_slack: Array = np.where(t < FAR, t, near) - np.log(self.s)
+        near = np.log(np.logaddexp(0.0, np.maximum(t, FAR_OUTSIDE)))
+        log_slack: Array = np.where(t < FAR_OUTSIDE, t, near) - np.log(self.s)
         return log_slack
 
 
@@ -117,7 +117,7 @@ def momentum(
         if fixed or new_value <= value:
             a, b, f, value = new_a, new_b, new_f, new_value
             velocity_a, velocity_b = moved_a, moved_b
-            rate = rate if fixed else GROWTH * rate
+            rate = rate if fixed else RATE_GROWTH * rate
         else:
             if not velocity_a.any() and velocity_b == 0.0:
                 rate *= 0.5
@@ -146,15 +146,15 @@ def _first_rate(A: Array, loss: LpSlack, *, is_gram: bool) -> float:
 def shorten(K: Array, y: Array, a: Array, b: float, loss: LpSlack) -> Array:
     """Return coefficients of the projection of ``w = sum_i a_i phi(x_i)`` onto rows at or inside the margin.
 
-    Where the descent was cut too far from its end for that, onto all rows that are linearly independent, and where the
-    objective rises even so, ``a`` as it is.
+    Where the descent was cut too short for that, the projection is onto all linearly independent rows; where even that
+    raises the objective, ``a`` is returned unchanged.
     """
     f = K @ a + b
     g = loss.smooth_pull(y * f)
-    bound = (1.0 + ALLOWED) * _objective(a, b, f, y, loss, is_gram=True)
-    for active in (np.flatnonzero(g > ACTIVE * g.max()), np.arange(len(y))):
+    bound = (1.0 + ALLOWED_RISE) * _objective(a, b, f, y, loss, is_gram=True)
+    for active in (np.flatnonzero(g > ACTIVE_SHARE * g.max()), np.arange(len(y))):
         diagonal = K[active, active]
-        independent = IncrementalCholesky(diagonal, DEPENDENT * float(diagonal.max()), pivoted=True)
+        independent = IncrementalCholesky(diagonal, DEPENDENT_SHARE * float(diagonal.max()), pivoted=True)
         while (row := independent.next_row()) is not None:
             independent.add(row, K[active, active[row]])
         rows = active[independent.rows]

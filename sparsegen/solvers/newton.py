@@ -5,12 +5,13 @@ For every output k (they share the features Phi) and with an unregularised bias 
     min_{v, b}  1/2 v'v + sum_i loss(y_i (phi_i . v + b))                                   [W05, eq. 16]
 
 - squared hinge, ``C * max(0, 1 - m)^2``: piecewise quadratic, finite Newton [K06, eq. 6];
-- hinge, ``C * max(0, 1 - m)``: method of multipliers on the dual [W05, eq. 25-27], whose subproblems are again
-  piecewise quadratic and are solved by the same Newton core. The multipliers alpha are warm-started.
+- hinge, ``C_i * max(0, 1 - m)``: method of multipliers on the dual [W05, eq. 25-27], whose subproblems are again
+  piecewise quadratic and are solved by the same Newton core. The multipliers alpha are warm-started. Rows may have
+  weights C_i of their own.
 
-Both are the minimisation of ``1/2 v'v + sum_i h(t_i)`` with ``t_i = a_i + 1 - y_i f_i`` and
+Both are the minimisation of ``1/2 v'v + sum_i h_i(t_i)`` with ``t_i = a_i + 1 - y_i f_i`` and
 
-    h(t) = 0 (t <= 0),   sigma t^2 / 2 (0 <= t <= cap / sigma),   cap t - cap^2 / (2 sigma) (beyond)
+    h_i(t) = 0 (t <= 0),   sigma t^2 / 2 (0 <= t <= cap_i / sigma),   cap_i t - cap_i^2 / (2 sigma) (beyond)
 
 where the squared hinge is ``sigma = 2 C, cap = inf, a = 0`` and a step of the method of multipliers is
 ``cap = C, a = alpha / sigma``, after which ``alpha = h'(t)``.
@@ -30,16 +31,17 @@ from dataclasses import dataclass
 import numba
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg.lapack import dposv
+from scipy.linalg.lapack import dpotrs
 
 from sparsegen.arrays import Array
+from sparsegen.solvers.factor import cholesky_with_ridge
 
 GAP = 1e-8  # relative duality gap of the hinge solution
 MAX_NEWTON = 200
 MAX_MULTIPLIER_STEPS = 60
-MAX_SIGMA = 1e6  # times C; beyond it the subproblems are all rounding error
-TINY = 1e-14  # the objective cannot show a descent below this share of it; the gradient still can
-ZERO = 1e-30
+MAX_SIGMA = 1e6  # times the mean C; beyond it the subproblems are all rounding error
+TINY_DESCENT = 1e-14  # the objective cannot show a descent below this share of it; the gradient still can
+ZERO_DESCENT = 1e-30
 BIAS_RIDGE = 1e-9  # keeps the Newton matrix regular while no row is on the curved piece
 
 Blocks = Iterable[tuple[slice, Array]]
@@ -52,14 +54,16 @@ FLAT, CURVED, STEEP = 0, 1, 2  # the three pieces of h
 
 @dataclass(frozen=True)
 class Loss:
-    """A loss of the margin and its weight C."""
+    """A loss of the margin and its weight C; the hinge may have a weight for each row (n,)."""
 
     name: str
-    C: float
+    C: float | Array
 
     def value(self, margins: Array) -> float:
-        """Return the summed loss."""
+        """Return the summed loss of margins (n_outputs, n)."""
         slack = np.maximum(0.0, 1.0 - margins)
+        if isinstance(self.C, np.ndarray):
+            return float((slack @ self.C).sum())
         return float(self.C * (slack.sum() if self.name == "hinge" else (slack * slack).sum()))
 
 
@@ -83,28 +87,31 @@ def solve(blocks: Blocks, Y: Array, n_features: int, loss: Loss, start: Solution
     state = _State(blocks, np.ascontiguousarray(Y.T), start.V.copy(), start.b.copy())
     if loss.name == "squared_hinge":
         sigma = np.full(n_outputs, 2.0 * loss.C)
-        alpha, unsolved = state.minimise(np.zeros_like(state.Y), sigma, np.inf, np.arange(n_outputs))
+        alpha, unsolved = state.minimise(np.zeros_like(state.Y), sigma, np.full(n, np.inf), np.arange(n_outputs))
     else:
-        alpha, unsolved = _multiplier_method(state, np.clip(start.alpha.T, 0.0, loss.C), loss.C)
+        alpha, unsolved = _multiplier_method(state, np.clip(start.alpha.T, 0.0, loss.C), loss)
     objective = 0.5 * float((state.V**2).sum()) + loss.value(state.Y * state.F)
     return Solution(state.V, state.b, np.ascontiguousarray(alpha.T), objective, len(unsolved) == 0)
 
 
-def _multiplier_method(state: _State, alpha: Array, C: float) -> tuple[Array, Indices]:
+def _multiplier_method(state: _State, alpha: Array, loss: Loss) -> tuple[Array, Indices]:
     """Hinge: repeat ``alpha <- h'(t)`` until each output's duality gap is closed; sigma grows where that is slow.
 
     Returns alpha and the outputs whose gap could not be closed.
     """
-    n_outputs = len(alpha)
-    sigma = np.full(n_outputs, float(C))
+    n_outputs, n = alpha.shape
+    caps = np.broadcast_to(np.asarray(loss.C, dtype=np.float64), n).copy()
+    first_sigma = float(loss.C.mean()) if isinstance(loss.C, np.ndarray) else float(loss.C)
+    sigma = np.full(n_outputs, first_sigma)
     last_gap = np.full(n_outputs, np.inf)
     open_outputs = np.arange(n_outputs)
     stuck: list[int] = []
     for _ in range(MAX_MULTIPLIER_STEPS):
-        updated, unsolved = state.minimise(alpha / sigma[:, None], sigma, C, open_outputs)
+        updated, unsolved = state.minimise(alpha / sigma[:, None], sigma, caps, open_outputs)
         alpha[open_outputs] = updated[open_outputs]
         half_norm = 0.5 * (state.V**2).sum(axis=1)
-        primal = half_norm + C * np.maximum(0.0, 1.0 - state.Y * state.F).sum(axis=1)
+        slack = np.maximum(0.0, 1.0 - state.Y * state.F)
+        primal = half_norm + (slack @ loss.C if isinstance(loss.C, np.ndarray) else loss.C * slack.sum(axis=1))
         dual = alpha.sum(axis=1) - half_norm  # V = Phi'(y alpha) and sum y alpha = 0 after each subproblem
         gap = primal - dual
         is_open = gap > GAP * primal
@@ -115,7 +122,7 @@ def _multiplier_method(state: _State, alpha: Array, C: float) -> tuple[Array, In
         if len(open_outputs) == 0:
             break
         slow = open_outputs[gap[open_outputs] > 0.1 * last_gap[open_outputs]]
-        sigma[slow] = np.minimum(5.0 * sigma[slow], MAX_SIGMA * C)
+        sigma[slow] = np.minimum(5.0 * sigma[slow], MAX_SIGMA * first_sigma)
         last_gap = gap
     return alpha, np.append(open_outputs, stuck)
 
@@ -129,7 +136,7 @@ class _State:
         n_outputs, m = V.shape
         self.curvature = np.zeros((n_outputs, m + 1, m + 1))  # per output: sum of (phi, 1)(phi, 1)', lower triangle
         self.counted = np.zeros(Y.shape, dtype=np.int8)  # the rows in that sum
-        self.removed = np.zeros(n_outputs, dtype=np.int64)  # rows taken out of it since it was last built anew
+        self.removed = np.zeros(n_outputs, dtype=np.int64)  # rows taken out of it since it was last rebuilt
 
     def _outputs(self, V: Array, b: Array) -> Array:
         F = np.empty((len(V), self.Y.shape[1]))
@@ -138,22 +145,22 @@ class _State:
         F += b[:, None]
         return F
 
-    def minimise(self, shift: Array, sigma: Array, cap: float, outputs: Indices) -> tuple[Array, Indices]:
+    def minimise(self, shift: Array, sigma: Array, caps: Array, outputs: Indices) -> tuple[Array, Indices]:
         """Bring these outputs to the minimum of ``1/2 v'v + sum h(t)``; return ``h'(t)`` and the outputs left short."""
         Y, F = self.Y, self.F
         pull = np.zeros_like(Y)
         piece = np.zeros(Y.shape, dtype=np.int8)
         for k in outputs:
-            classify_rows(F[k], Y[k], shift[k], sigma[k], cap, pull[k], piece[k])
+            classify_rows(F[k], Y[k], shift[k], sigma[k], caps, pull[k], piece[k])
         last_descent = np.full(len(Y), np.inf)
         for _ in range(MAX_NEWTON):
             step_V, step_b, descent = self._newton_direction(pull, piece, sigma, outputs)
             # The sum of h' is the objective, up to a factor between 1 and 2, where that matters: near the optimum.
             size = pull[outputs].sum(axis=1) + (self.V[outputs] ** 2).sum(axis=1)
             # Newton steps shrink the descent fast near the optimum; one that does not is made of rounding errors.
-            stalled = (descent <= TINY * size) & (descent > 0.5 * last_descent[outputs])
+            stalled = (descent <= TINY_DESCENT * size) & (descent > 0.5 * last_descent[outputs])
             last_descent[outputs] = descent
-            moving = ~stalled & (descent > ZERO * size)
+            moving = ~stalled & (descent > ZERO_DESCENT * size)
             outputs, step_V, step_b = outputs[moving], step_V[moving], step_b[moving]
             if len(outputs) == 0:
                 break
@@ -161,12 +168,12 @@ class _State:
             finished = np.zeros(len(outputs), dtype=bool)
             for j, k in enumerate(outputs):
                 v, d = self.V[k], step_V[j]
-                length = line_search(float(v @ d), float(d @ d), F[k], step_F[j], Y[k], shift[k], sigma[k], cap)
+                length = line_search(float(v @ d), float(d @ d), F[k], step_F[j], Y[k], shift[k], sigma[k], caps)
                 v += length * d
                 self.b[k] += length * step_b[j]
                 F[k] += length * step_F[j]
                 before = piece[k].copy()
-                classify_rows(F[k], Y[k], shift[k], sigma[k], cap, pull[k], piece[k])
+                classify_rows(F[k], Y[k], shift[k], sigma[k], caps, pull[k], piece[k])
                 # A full Newton step that stays on its piece of the quadratic has reached that piece's minimum.
                 finished[j] = length == 1.0 and np.array_equal(before, piece[k])
             outputs = outputs[~finished]
@@ -194,7 +201,7 @@ class _State:
             H[np.arange(m), np.arange(m)] += 1.0
             if H[m, m] == 0.0:
                 H[m, m] = BIAS_RIDGE * sigma[k] * n
-            steps[j] = -_solve_positive_definite(H, gradient[j])
+            steps[j] = -dpotrs(cholesky_with_ridge(H), gradient[j], lower=1)[0]
         return steps[:, :m], steps[:, m], -np.einsum("ij,ij->i", gradient, steps)
 
     def _changed_rows(self, k: int, curved: Bools) -> Pieces:
@@ -220,30 +227,18 @@ class _State:
                 G[m, m] += sign * len(moved)
 
 
-def _solve_positive_definite(H: Array, rhs: Array) -> Array:
-    """Return ``H^-1 rhs`` from the lower triangle; a ridge makes up for what rounding took from a huge H."""
-    diagonal = H.diagonal().copy()
-    ridge = 0.0
-    while True:
-        _, solution, failed = dposv(H, rhs, lower=1)
-        if not failed:
-            return np.asarray(solution)
-        ridge = max(10.0 * ridge, 1e-15 * float(diagonal.max()))
-        np.fill_diagonal(H, diagonal + ridge)
-
-
 @numba.njit(cache=True)
-def classify_rows(f: Array, y: Array, shift: Array, sigma: float, cap: float, pull: Array, piece: Pieces) -> None:
+def classify_rows(f: Array, y: Array, shift: Array, sigma: float, caps: Array, pull: Array, piece: Pieces) -> None:
     """Write ``h'(t)`` of one output to ``pull`` and which piece t is on to ``piece``."""
     for i in range(f.shape[0]):
         p = sigma * (shift[i] + 1.0 - y[i] * f[i])
-        piece[i] = FLAT if p <= 0.0 else CURVED if p < cap else STEEP
-        pull[i] = min(max(p, 0.0), cap)
+        piece[i] = FLAT if p <= 0.0 else CURVED if p < caps[i] else STEEP
+        pull[i] = min(max(p, 0.0), caps[i])
 
 
 @numba.njit(cache=True)
 def line_slope(
-    s: float, vd: float, dd: float, f: Array, df: Array, y: Array, shift: Array, sigma: float, cap: float
+    s: float, vd: float, dd: float, f: Array, df: Array, y: Array, shift: Array, sigma: float, caps: Array
 ) -> tuple[float, float]:
     """Return first and second derivative in s of ``1/2 |v + s d|^2 + sum_i h(a_i + 1 - y_i (f_i + s df_i))``."""
     first = vd + s * dd
@@ -251,22 +246,22 @@ def line_slope(
     for i in range(f.shape[0]):
         p = sigma * (shift[i] + 1.0 - y[i] * (f[i] + s * df[i]))
         if p > 0.0:
-            if p < cap:
+            if p < caps[i]:
                 second += sigma * df[i] * df[i]
                 first -= p * y[i] * df[i]
             else:
-                first -= cap * y[i] * df[i]
+                first -= caps[i] * y[i] * df[i]
     return first, second
 
 
 @numba.njit(cache=True)
-def line_search(vd: float, dd: float, f: Array, df: Array, y: Array, shift: Array, sigma: float, cap: float) -> float:
+def line_search(vd: float, dd: float, f: Array, df: Array, y: Array, shift: Array, sigma: float, caps: Array) -> float:
     """Return the exact minimiser s > 0 along a descent direction; exactly 1.0 where the full Newton step is it."""
-    at_zero, _ = line_slope(0.0, vd, dd, f, df, y, shift, sigma, cap)
+    at_zero, _ = line_slope(0.0, vd, dd, f, df, y, shift, sigma, caps)
     tolerance = 1e-9 * abs(at_zero)
     low, high, s = 0.0, np.inf, 1.0
     for _ in range(100):
-        first, second = line_slope(s, vd, dd, f, df, y, shift, sigma, cap)
+        first, second = line_slope(s, vd, dd, f, df, y, shift, sigma, caps)
         if abs(first) <= tolerance:
             return s
         if first < 0.0:

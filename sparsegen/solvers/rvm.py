@@ -14,7 +14,7 @@ alpha_j through two numbers of its column only, the sparsity and quality factors
     in the model        s_j = alpha_j S_j / (alpha_j - S_j),   q_j = alpha_j Q_j / (alpha_j - S_j)
 
 and is largest at ``alpha_j = s_j^2 / (q_j^2 - s_j)`` where ``q_j^2 > s_j``, at infinity otherwise. Each iteration takes
-the one addition, re-estimation or deletion that gains most, then finds the mode anew.
+the one addition, re-estimation or deletion that gains most, then finds the new mode.
 
 Symbols: P (n, M) candidate columns, Phi the columns in the model and last a column of ones for the bias, t (n,)
 targets 0 or 1, sigma(f) = 1 / (1 + exp(-f)), alpha precisions of the columns in the model, A = diag(alpha).
@@ -31,17 +31,18 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import cho_factor, cho_solve, solve_triangular
+from scipy.linalg import cho_solve, solve_triangular
 from scipy.special import expit
 
 from sparsegen.arrays import Array
+from sparsegen.solvers.factor import cholesky_with_ridge
 
 BIAS_PRECISION = 1e-9
 START_ALPHA = 1e-3
 MAX_NEWTON = 50
-MODE = 1e-10  # Newton decrement at which the mode is found
-ALIGNED = 1e-9  # share of a column's own weight that the model leaves of it, below which it brings nothing new
-SHORTEST = 1e-15  # step, as a share of Newton's: far out H is nearly flat, and Newton's step endless
+MODE_DECREMENT = 1e-10  # Newton decrement at which the mode is found
+ALIGNED_SHARE = 1e-9  # a column of which the model leaves less than this share adds nothing new
+SHORTEST_STEP = 1e-15  # step, as a share of Newton's: far out H is nearly flat, and Newton's step endless
 MAX_DELETIONS = 3  # of one column
 LARGEST_ALPHA = 1e12
 
@@ -130,10 +131,10 @@ def find_mode(Phi: Array, t: Array, alpha: Array, w: Array) -> Mode:
         gradient = Phi.T @ (t - y) - A * w
         step = cho_solve((_factor(Phi, y * (1.0 - y), A), True), gradient)
         descent = float(gradient @ step)
-        if descent <= MODE:
+        if descent <= MODE_DECREMENT:
             break
         step_f, length = Phi @ step, 1.0
-        while length > SHORTEST:
+        while length > SHORTEST_STEP:
             trial = log_posterior(w + length * step, f + length * step_f)
             if trial >= value + 1e-4 * length * descent:
                 break
@@ -159,7 +160,7 @@ def gains_of_changes(P: Array, used: Indices, alpha: Array, t: Array, mode: Mode
     inside = np.zeros(P.shape[1], dtype=bool)
     inside[used] = True
 
-    worth = ~inside & (Q**2 > S) & (ALIGNED * own < S) & (own > 0.0)
+    worth = ~inside & (Q**2 > S) & (ALIGNED_SHARE * own < S) & (own > 0.0)
     S_out, Q_out = S[worth], Q[worth] ** 2
     best[worth] = np.minimum(S_out**2 / (Q_out - S_out), LARGEST_ALPHA)
     gains[worth] = 0.5 * ((Q_out - S_out) / S_out + np.log(S_out / Q_out))
@@ -203,13 +204,7 @@ def _columns(P: Array, used: Indices) -> Array:
 
 
 def _factor(Phi: Array, B: Array, A: Array) -> Array:
-    """Return the lower Cholesky factor of ``H = Phi'B Phi + A``; a ridge makes up for what rounding took from it."""
+    """Return the lower Cholesky factor of ``H = Phi'B Phi + A``."""
     H = Phi.T @ (B[:, None] * Phi)
-    diagonal = H.diagonal() + A
-    ridge = 0.0
-    while True:
-        np.fill_diagonal(H, diagonal + ridge)
-        try:
-            return np.tril(cho_factor(H, lower=True)[0])
-        except np.linalg.LinAlgError:
-            ridge = max(10.0 * ridge, 1e-14 * float(diagonal.max()))
+    np.fill_diagonal(H, H.diagonal() + A)
+    return cholesky_with_ridge(H)

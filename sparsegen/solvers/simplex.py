@@ -25,8 +25,8 @@ from sparsegen.arrays import Array
 
 ValueAndGradient = Callable[[Array], tuple[float, Array]]
 
-SUFFICIENT = 1e-4  # share of the promised decrease that a step must reach
-SHORTEST = 1e-6  # step at which halving ends
+SUFFICIENT_DECREASE = 1e-4  # share of the promised decrease that a step must reach
+SHORTEST_STEP = 1e-6  # step at which halving ends
 
 
 def project(v: Array) -> Array:
@@ -57,11 +57,11 @@ def descend(function: ValueAndGradient, mu: Array, tol: float, max_evaluations: 
     for _ in range(max_evaluations - 1):
         slope = float(g @ direction)
         # A slope that is not negative, or a length that no longer moves mu, is all that rounding leaves.
-        if gap(mu, g) <= tol * abs(value) or slope >= 0.0 or length < SHORTEST:
+        if gap(mu, g) <= tol * abs(value) or slope >= 0.0 or length < SHORTEST_STEP:
             break
         moved = project(mu + length * direction)
         new_value, new_g = function(moved)
-        if new_value > value + SUFFICIENT * length * slope:
+        if new_value > value + SUFFICIENT_DECREASE * length * slope:
             length *= 0.5
             continue
         change, bend = moved - mu, new_g - g

@@ -18,7 +18,7 @@ from sparsegen.methods.shared.estimator import SparseClassifier, scale_gamma
 AUTO = "auto"
 GAMMA_FACTORS = (0.25, 1.0, 3.0, 10.0)
 C_VALUES = (0.1, 1.0, 10.0, 100.0)
-FOLDS = 3
+MAX_FOLDS = 3
 MAX_ROWS = 2000
 MAX_ITER = 30
 
@@ -33,7 +33,7 @@ class SearchResult:
     folds: int
 
     def as_json(self) -> dict[str, Any]:
-        """Return plain values for the card and for ``--json``."""
+        """Return plain values for the model card."""
         tried = [{**parameters, "accuracy": accuracy} for parameters, accuracy in self.candidates]
         return {"chosen": self.chosen, "candidates": tried, "rows": self.rows, "folds": self.folds}
 
@@ -52,7 +52,7 @@ def search(estimator: SparseClassifier, X: Array, y: NDArray[Any], seed: int) ->
     if len(X) > MAX_ROWS:
         stratify = y if len(np.unique(y)) <= min(MAX_ROWS, len(X) - MAX_ROWS) else None
         X, _, y, _ = train_test_split(X, y, train_size=MAX_ROWS, random_state=seed, stratify=stratify)
-    folds = max(2, min(FOLDS, int(np.unique(y, return_counts=True)[1].min())))
+    folds = max(2, min(MAX_FOLDS, int(np.unique(y, return_counts=True)[1].min())))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # about rare classes here and about candidates below, none about the result
         splits = list(StratifiedKFold(folds, shuffle=True, random_state=seed).split(X, y))
@@ -73,9 +73,9 @@ def search(estimator: SparseClassifier, X: Array, y: NDArray[Any], seed: int) ->
 
 
 def _searched(estimator: SparseClassifier) -> tuple[str, ...]:
-    """Return which of gamma and C to search; a gamma that the kernel does not have is put aside."""
+    """Return which of gamma and C to search; a kernel without a scale has no gamma to choose."""
     names = [name for name in ("gamma", "C") if _is_auto(getattr(estimator, name, None))]
-    if "gamma" in names and "gamma" not in KERNELS[estimator.kernel].parameters:
+    if "gamma" in names and KERNELS[estimator.kernel].scale_parameter is None:
         names.remove("gamma")
         estimator.set_params(gamma="scale")
     return tuple(names)

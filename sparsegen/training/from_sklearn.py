@@ -1,7 +1,7 @@
 """From a fitted scikit-learn estimator to the SparseModel that decides the same.
 
 Everything in front of the kernels that is affine is folded into the model's transform, so the model takes raw features.
-One function per kind of estimator, filed in `CONVERTERS`; what may stand in front of one is in `folding`.
+One function per kind of estimator, filed in `CONVERTERS`; what may stand in front of one is in `transforms`.
 """
 
 from __future__ import annotations
@@ -31,7 +31,9 @@ from sklearn.svm import SVC, LinearSVC, NuSVC
 from sparsegen.arrays import Array
 from sparsegen.errors import OptionError
 from sparsegen.kernels import KERNELS, BoundKernel
-from sparsegen.methods.shared.estimator import SparseClassifier, plain_labels
+from sparsegen.kernels.linear import LINEAR
+from sparsegen.methods.shared.estimator import SparseClassifier, model_labels
+from sparsegen.methods.shared.sklearn_private import fitted_gamma
 from sparsegen.model import Calibration, SparseModel, Transform
 from sparsegen.training.transforms import entry_for, fold, is_passthrough, name_of, require_fitted
 from sparsegen.version import __version__
@@ -72,32 +74,39 @@ def _svc(machine: Any) -> SparseModel:
             f"{name_of(machine)} with {len(machine.classes_)} classes decides by one-vs-one votes, which cost a device "
             "one machine per pair; use sparsegen.SVM or OneVsRestClassifier(SVC(...)) instead"
         )
-    if machine.kernel == "linear":
+    kernel = _svc_kernel(machine)
+    if kernel.is_linear:
         return _linear(machine)
     vectors = _dense(machine.support_vectors_)
     coef = _dense(machine.dual_coef_)[:, None, :]
-    return _model(machine, vectors, coef, machine.intercept_, _svc_kernel(machine))
+    return _model(machine, vectors, coef, machine.intercept_, kernel)
 
 
 def _svc_kernel(machine: Any) -> BoundKernel:
-    name = machine.kernel
-    if name not in ("rbf", "poly"):
-        shown = repr(name) if isinstance(name, str) else "that is a Python function"
-        raise OptionError(f"{name_of(machine)} has a kernel {shown}, which has no export; choose rbf, poly or linear")
-    values = {"gamma": _svc_gamma(machine), "coef0": machine.coef0, "degree": machine.degree}
-    family = KERNELS[name]
-    return family.bind(**{key: float(value) for key, value in values.items() if key in family.parameters})
+    families = {family.libsvm_name: family for family in KERNELS.values() if family.libsvm_name is not None}
+    family = families.get(machine.kernel) if isinstance(machine.kernel, str) else None
+    if family is None:
+        shown = repr(machine.kernel) if isinstance(machine.kernel, str) else "that is a Python function"
+        known = ", ".join(sorted(families))
+        raise OptionError(f"{name_of(machine)} has a kernel {shown}, which has no export; choose one of: {known}")
+    values = {name: float(getattr(machine, name)) for name in ("coef0", "degree") if name in family.parameters}
+    if family.scale_parameter is not None:
+        values[family.scale_parameter] = _svc_gamma(machine)
+    return family.bind(**values)
 
 
 def _svc_gamma(machine: Any) -> float:
-    """Return the number behind gamma; ``"scale"`` is known only to the fit, which keeps it in ``_gamma``."""
-    if isinstance(machine.gamma, str) and not hasattr(machine, "_gamma"):
-        if machine.gamma == "auto":
-            return 1.0 / int(machine.n_features_in_)
+    """Return the number behind gamma; only the fit knows what ``"scale"`` came to."""
+    known = fitted_gamma(machine)
+    if known is not None:
+        return known
+    if machine.gamma == "auto":
+        return 1.0 / int(machine.n_features_in_)
+    if isinstance(machine.gamma, str):
         raise OptionError(
             f"{name_of(machine)} does not tell what gamma='scale' came to; fit it with a number for gamma"
         )
-    return float(getattr(machine, "_gamma", machine.gamma))
+    return float(machine.gamma)
 
 
 def _linear(machine: Any) -> SparseModel:
@@ -105,7 +114,7 @@ def _linear(machine: Any) -> SparseModel:
     n_outputs = len(vectors)
     # intercept_ is a lone 0.0 where fit_intercept=False
     intercept = np.broadcast_to(np.asarray(machine.intercept_, dtype=np.float64), n_outputs)
-    return _model(machine, vectors, np.eye(n_outputs)[:, None, :], intercept, KERNELS["linear"].bind())
+    return _model(machine, vectors, np.eye(n_outputs)[:, None, :], intercept, LINEAR.bind())
 
 
 def _one_vs_rest(machine: OneVsRestClassifier) -> SparseModel:
@@ -131,7 +140,7 @@ def _one_vs_rest(machine: OneVsRestClassifier) -> SparseModel:
         vectors=vectors,
         coef=coef,
         intercept=np.concatenate([part.intercept for part in parts]),
-        classes=plain_labels(np.asarray(machine.classes_)),
+        classes=model_labels(np.asarray(machine.classes_)),
         card={**first.card, "method": f"{first.card['method']}, one-vs-rest"},
     )
 
@@ -228,7 +237,7 @@ def _model(machine: Any, vectors: Array, coef: Array, intercept: Array, kernel: 
         intercept=intercept,
         kernels=(kernel,),
         transform=Transform.identity(vectors.shape[1]),
-        classes=plain_labels(np.asarray(machine.classes_)),
+        classes=model_labels(np.asarray(machine.classes_)),
         card={
             "method": f"sklearn {name_of(machine)}",
             "parameters": {name: _plain(value) for name, value in sorted(machine.get_params(deep=False).items())},

@@ -15,8 +15,10 @@ import numpy as np
 from sparsegen import data
 from sparsegen.data import Dataset
 from sparsegen.errors import DataError, ModelError, OptionError, SparsegenError, nearest
+from sparsegen.kernels import KERNELS
 from sparsegen.methods import METHODS
 from sparsegen.methods.shared.estimator import SparseClassifier
+from sparsegen.methods.shared.sklearn_private import InvalidParameterError
 from sparsegen.model import SparseModel
 from sparsegen.training.choose import SearchResult, search
 from sparsegen.training.from_sklearn import from_sklearn
@@ -78,15 +80,26 @@ def train(
 
 
 def make_estimator(method: str, parameters: dict[str, Any]) -> SparseClassifier:
-    """Return a method's estimator, or say which parameter it does not have."""
+    """Return a method's estimator; ``parameters`` are the method's and, by their own names, the kernel's."""
     family = METHODS[method]
-    known = [name for name in inspect.signature(family).parameters if name != "self"]
-    for name in parameters:
-        if name not in known:
+    known = list(inspect.signature(family).parameters)
+    own = {name: value for name, value in parameters.items() if name in known}
+    others = {name: value for name, value in parameters.items() if name not in known}
+    if others:
+        kernel = KERNELS[str(own.get("kernel", family().kernel))]
+        unknown = next((name for name in others if name not in kernel.parameters), None)
+        if unknown is not None:
+            names = [*known, *(name for name in kernel.parameters if name not in known)]
             raise OptionError(
-                f"method {method!r} has no parameter {name!r}{nearest(name, known)}; it has: {', '.join(known)}"
+                f"method {method!r} has no parameter {unknown!r}{nearest(unknown, names)}; it has: {', '.join(names)}"
             )
-    return family(**parameters)
+        if kernel.scale_parameter in others:
+            if "gamma" in own:
+                raise OptionError(f"gamma and {kernel.scale_parameter} are one parameter here; give one of them")
+            own["gamma"] = others.pop(kernel.scale_parameter)
+        if others:
+            own["kernel_params"] = {**(own.get("kernel_params") or {}), **others}
+    return family(**own)
 
 
 def _fit(
@@ -95,7 +108,6 @@ def _fit(
     """Return the model, the search for its parameters, and what training warned of."""
     from sklearn.exceptions import ConvergenceWarning
     from sklearn.pipeline import make_pipeline
-    from sklearn.utils._param_validation import InvalidParameterError
 
     try:
         with warnings.catch_warnings(record=True) as caught:
@@ -125,7 +137,8 @@ def parameter_sentence(text: str) -> str:
     name, allowed, value = match.groups()
     allowed = re.sub(r"an? (?:str|\w+) among \{(.*?)\}", lambda m: " or ".join(sorted(m[1].split(", "))), allowed)
     allowed = re.sub(r"(an int|a float) in the range ([\[(])(\S+), (\S+)([\])])", _range_words, allowed)
-    allowed = re.sub(r"an instance of 'str'", "a name", allowed).replace(" or None", "")
+    allowed = allowed.replace("an instance of 'str'", "a name").replace("an instance of 'dict'", "a mapping")
+    allowed = allowed.replace(" or None", "")
     return f"{name} is {' '.join(value.split())[:60]}, but must be {allowed}"
 
 

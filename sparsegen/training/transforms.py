@@ -1,6 +1,7 @@
 """Scalers and PCA in front of a classifier, folded into its transform so that raw features go in.
 
-One function per kind of transformer, filed in `FOLDS`; each returns the transform of rows that it has not touched yet.
+One function per kind of transformer, filed in `FOLD_FUNCTIONS`; each takes the transform of the rows behind the
+transformer and returns that of the rows in front of it.
 """
 
 from __future__ import annotations
@@ -23,10 +24,10 @@ Entry = TypeVar("Entry")
 
 
 def fold(step: Any, transform: Transform) -> Transform:
-    """Return the transform of raw rows, given that of the rows which ``step`` puts out."""
-    fold_step = entry_for(step, FOLDS)
+    """Return the transform of raw rows, given that of the rows ``step`` returns."""
+    fold_step = entry_for(step, FOLD_FUNCTIONS)
     if fold_step is None:
-        known = ", ".join(kind.__name__ for kind in FOLDS)
+        known = ", ".join(kind.__name__ for kind in FOLD_FUNCTIONS)
         raise OptionError(f"{name_of(step)} in a pipeline cannot be folded into the model; use only: {known}")
     require_fitted(step)
     return fold_step(step, transform)
@@ -104,7 +105,7 @@ def is_passthrough(step: Any) -> bool:
     return step is None or (isinstance(step, str) and step == "passthrough")
 
 
-FOLDS: dict[type, Callable[[Any, Transform], Transform]] = {
+FOLD_FUNCTIONS: dict[type, Callable[[Any, Transform], Transform]] = {
     StandardScaler: _standard_scaler,
     MinMaxScaler: _min_max_scaler,
     MaxAbsScaler: _max_abs_scaler,

@@ -20,7 +20,7 @@ from sparsegen.errors import OptionError
 from sparsegen.kernels import KERNELS, BoundKernel
 from sparsegen.methods.cholesky import CholeskySVM
 from sparsegen.methods.lssvm_cholesky import CholeskyLSSVM, least_squares
-from sparsegen.methods.shared import reduce as _reduce
+from sparsegen.methods.shared import diagonal
 from sparsegen.methods.shared.estimator import SparseClassifier, sign_matrix
 from sparsegen.solvers import newton
 from sparsegen.verify import verify
@@ -202,7 +202,7 @@ def test_no_gram_matrix_of_all_rows_is_built(two_classes: Rows, monkeypatch: pyt
     gram = BoundKernel.gram
     monkeypatch.setattr(BoundKernel, "gram", lambda self, A, B: sizes.append(len(A) * len(B)) or gram(self, A, B))
     model = CholeskySVM(eta=0.3).fit(X, y)
-    assert max(sizes) <= max(len(X) * model.model_.n_vectors, _reduce.DIAGONAL_ROWS**2)
+    assert max(sizes) <= max(len(X) * model.model_.n_vectors, diagonal.DIAGONAL_ROWS**2)
 
 
 def test_progress_counts_vectors(two_classes: Rows) -> None:

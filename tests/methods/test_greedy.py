@@ -18,11 +18,10 @@ from sparsegen.kernels import KERNELS, BoundKernel
 from sparsegen.methods import METHODS
 from sparsegen.methods.shared import growth as _growth
 from sparsegen.methods.shared.estimator import SparseClassifier, sign_matrix
-from sparsegen.methods.shared.greedy import UNREGULARIZED
-from sparsegen.methods.shared.growth import Growth
-from sparsegen.methods.shared.growth import Rows as TrainingRows
+from sparsegen.methods.shared.greedy import UNREGULARIZED_LAM
+from sparsegen.methods.shared.growth import DistinctRows, Growth
 from sparsegen.methods.spsvm import SpSVM
-from sparsegen.solvers.greedy import Machine
+from sparsegen.solvers.greedy import GrowingMachine
 from sparsegen.verify import verify
 
 Array = NDArray[np.float64]
@@ -181,7 +180,7 @@ def test_without_regularisation_c_does_not_matter(name: str, two_classes: Rows) 
     X, y = two_classes
     one, two = (METHODS[name](5, C=C, regularize=False, random_state=0).fit(X, y) for C in (0.1, 10.0))
     assert np.array_equal(one.dual_coef_, two.dual_coef_)
-    same = METHODS[name](5, C=0.5 / UNREGULARIZED, random_state=0).fit(X, y)
+    same = METHODS[name](5, C=0.5 / UNREGULARIZED_LAM, random_state=0).fit(X, y)
     assert np.allclose(one.dual_coef_, same.dual_coef_, rtol=1e-6)
 
 
@@ -207,8 +206,8 @@ def clouds(n: int = 600) -> Rows:
 def test_shrinking_changes_the_work_not_the_machine(monkeypatch: pytest.MonkeyPatch) -> None:
     X, y = clouds()
     left: list[int] = []
-    keep = Machine.keep
-    monkeypatch.setattr(Machine, "keep", lambda self, rows: (left.append(int(rows.sum())), keep(self, rows))[1])
+    keep = GrowingMachine.keep
+    monkeypatch.setattr(GrowingMachine, "keep", lambda self, rows: (left.append(int(rows.sum())), keep(self, rows))[1])
     options: dict[str, Any] = {"gamma": 0.05, "C": 10.0, "random_state": 0}
     plain, shrunk = (SpSVM(30, shrinking=shrinking, **options).fit(X, y) for shrinking in (False, True))
     assert left
@@ -250,7 +249,7 @@ def test_columns_by_blocks_are_the_columns(two_classes: Rows, monkeypatch: pytes
 def test_the_cache_is_bounded_and_spares_kernels(two_classes: Rows) -> None:
     X, y = two_classes
     kernel = KERNELS["rbf"].bind(gamma=0.5)
-    growth = Growth(TrainingRows(X), kernel, Machine(signs(y)[:, 0], 0.5), 8 * 120 * 7)
+    growth = Growth(DistinctRows(X), kernel, GrowingMachine(signs(y)[:, 0], 0.5), 8 * 120 * 7)
     growth.block(np.arange(5))
     growth.block(np.arange(3, 9))
     assert list(growth._cache) == [2, 3, 4, 5, 6, 7, 8]
@@ -305,10 +304,10 @@ def test_number_of_vectors(name: str, two_classes: Rows, four_classes: Rows) -> 
 
 
 def test_equal_rows_are_one_candidate() -> None:
-    rows = TrainingRows(np.array([[1.0, 0.0], [2.0, 0.0], [1.0, -0.0], [3.0, 1.0], [2.0, 0.0]]))
+    rows = DistinctRows(np.array([[1.0, 0.0], [2.0, 0.0], [1.0, -0.0], [3.0, 1.0], [2.0, 0.0]]))
     assert rows.group.tolist() == [0, 1, 0, 2, 1]
     assert rows.distinct.tolist() == [0, 1, 3]
-    growth = Growth(rows, KERNELS["rbf"].bind(gamma=0.5), Machine(np.array([1.0, 1.0, -1.0, 1.0, -1.0]), 0.5), 0)
+    growth = Growth(rows, KERNELS["rbf"].bind(gamma=0.5), GrowingMachine(np.array([1.0, 1.0, -1.0, 1.0, -1.0]), 0.5), 0)
     assert growth.draw(None, np.random.RandomState(0)).tolist() == [0, 1, 3]
     assert growth.add(2, None)
     assert growth.draw(None, np.random.RandomState(0)).tolist() == [1, 3]

@@ -15,14 +15,14 @@ from sparsegen import SLMC, SVM, progress
 from sparsegen.errors import OptionError
 from sparsegen.kernels import KERNELS, BoundKernel
 from sparsegen.methods.mksvm import MKSVM, _Dual
-from sparsegen.methods.shared import multiple_kernels as _multiple_kernels
 from sparsegen.methods.shared.estimator import SparseClassifier, sign_matrix
 from sparsegen.methods.shared.mixture_search import SparseMixture
-from sparsegen.methods.shared.multiple_kernels import MixtureObjective, StackBlock, base_kernels
-from sparsegen.methods.slmc import ARRAYS_PER_BLOCK, RIDGE, SlmcObjective
+from sparsegen.methods.shared.multiple_kernels import ARRAYS_PER_BLOCK, MixtureObjective, StackBlock, base_kernels
+from sparsegen.methods.shared.ridge import RIDGE
+from sparsegen.methods.slmc import SlmcObjective
 from sparsegen.methods.smkc1 import SMKC1, Smkc1Objective
 from sparsegen.methods.smkc2 import SMKC2, Smkc2Objective
-from sparsegen.solvers import newton
+from sparsegen.solvers import blocks, newton
 from sparsegen.solvers.newton import Loss
 from sparsegen.solvers.simplex import gap
 from sparsegen.verify import verify
@@ -144,7 +144,7 @@ def test_small_blocks_are_one_block(method: str, block_rows: int, four_classes: 
 
 
 def test_memory_bound_decides_the_block(two_classes: Rows, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_multiple_kernels, "BLOCK_BYTES", 8 * ARRAYS_PER_BLOCK * 3 * 5 * 50)
+    monkeypatch.setattr(blocks, "BLOCK_BYTES", 8 * ARRAYS_PER_BLOCK * 3 * 5 * 50)
     X, y = two_classes
     objective = Smkc1Objective(X, signs(y), stack(), Loss("hinge", 1.0))
     assert [block.values.shape for _, block in objective.blocks(X[:5])] == [(3, n, 5) for n in (50, 50, 20)]
@@ -266,6 +266,8 @@ def test_gammas_around_the_middle_one_or_as_given() -> None:
         ({"gammas": [1.0, -1.0]}, "gamma is -1.0, but must be a number > 0"),
         ({"gammas": [1.0, np.nan]}, "gamma is nan"),
         ({"gammas": ["a"]}, "gammas must be numbers"),
+        ({"kernel": "linear"}, "kernel 'linear' cannot be mixed: it must depend on a distance only.*laplacian, .*rbf"),
+        ({"kernel": "poly"}, "kernel 'poly' cannot be mixed"),
     ],
 )
 def test_kernels_that_cannot_be(

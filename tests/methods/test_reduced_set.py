@@ -18,10 +18,11 @@ from sparsegen.errors import OptionError
 from sparsegen.kernels import KERNELS, BoundKernel
 from sparsegen.methods.mrs import MRS
 from sparsegen.methods.rs import RS
-from sparsegen.methods.shared import reduced_set as _reduced_set
+from sparsegen.methods.shared import reduced_set
 from sparsegen.methods.shared.estimator import SparseClassifier, sign_matrix
 from sparsegen.methods.shared.reduced_set import ReducedSetObjective, fixed_point, reduce_set
-from sparsegen.methods.slmc import RIDGE, SLMC
+from sparsegen.methods.shared.ridge import RIDGE
+from sparsegen.methods.slmc import SLMC
 from sparsegen.methods.svm import SVM
 from sparsegen.verify import verify
 
@@ -82,7 +83,7 @@ def test_gradient_is_the_limit_of_differences(name: str, machine: tuple[Array, A
 def test_small_blocks_are_one_block(machine: tuple[Array, Array], monkeypatch: pytest.MonkeyPatch) -> None:
     Z = machine[0][:4] + 0.1
     whole = ReducedSetObjective(*machine, bound("rbf"))(Z)
-    monkeypatch.setattr(_reduced_set, "BLOCK_BYTES", 32 * 4 * 3)
+    monkeypatch.setattr(reduced_set, "BLOCK_BYTES", 32 * 4 * 3)
     parts = ReducedSetObjective(*machine, bound("rbf"))(Z)
     assert parts[0] == pytest.approx(whole[0], rel=1e-10)
     assert np.allclose(parts[1], whole[1], rtol=1e-9)

@@ -20,9 +20,10 @@ from sparsegen.methods import rsvm
 from sparsegen.methods.mrsvm import MRSVM
 from sparsegen.methods.rsvm import RSVM
 from sparsegen.methods.shared.estimator import SparseClassifier, sign_matrix
-from sparsegen.methods.slmc import RIDGE, SLMC
+from sparsegen.methods.shared.ridge import RIDGE
+from sparsegen.methods.slmc import SLMC
 from sparsegen.methods.svm import SVM
-from sparsegen.solvers import newton
+from sparsegen.solvers import blocks, newton
 from sparsegen.verify import verify
 
 Array = NDArray[np.float64]
@@ -79,10 +80,16 @@ def test_fit_in_blocks_is_the_fit(method: type[RSVM], loss: str, four_classes: R
 
 
 def test_memory_bound_decides_the_block(two_classes: Rows, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rsvm, "BLOCK_BYTES", 8 * rsvm.ARRAYS_PER_BLOCK * 5 * 50)
-    X = two_classes[0]
-    features = rsvm._KernelFeatures(X, KERNELS["rbf"].bind(), X[:5], None)
-    assert [len(psi) for _, psi in features] == [50, 50, 20]
+    monkeypatch.setattr(blocks, "BLOCK_BYTES", 8 * rsvm.ARRAYS_PER_BLOCK * 5 * 50)
+    sizes: list[list[int]] = []
+
+    def note(psi: blocks.RowBlocks[Any], *rest: Any) -> newton.Solution:
+        sizes.append([len(block) for _, block in psi])
+        return newton.solve(psi, *rest)
+
+    monkeypatch.setattr(rsvm, "solve", note)
+    RSVM(5).fit(*two_classes)
+    assert sizes == [[50, 50, 20]]
 
 
 @pytest.mark.parametrize("method", METHODS)

@@ -16,10 +16,11 @@ from sparsegen.errors import OptionError
 from sparsegen.kernels import KERNELS, BoundKernel
 from sparsegen.methods import slmc
 from sparsegen.methods.shared.estimator import sign_matrix
+from sparsegen.methods.shared.ridge import RIDGE
 from sparsegen.methods.shared.start import start_projection, start_vectors
-from sparsegen.methods.shared.stop import WINDOW
-from sparsegen.methods.slmc import RIDGE, SlmcObjective
-from sparsegen.solvers import newton
+from sparsegen.methods.slmc import SlmcObjective
+from sparsegen.solvers import blocks, newton
+from sparsegen.solvers.descent import WINDOW
 from sparsegen.solvers.newton import Loss
 
 Array = NDArray[np.float64]
@@ -274,9 +275,10 @@ def test_coefficients_short_of_the_optimum_are_announced(two_classes: Rows, monk
 
 
 def test_memory_bound_decides_the_block(two_classes: Rows, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(slmc, "BLOCK_BYTES", 8 * slmc.ARRAYS_PER_BLOCK * 5 * 50)
-    features = slmc._Features(two_classes[0], bound("rbf"), two_classes[0][:5], None, np.eye(5), None)
-    assert [len(Phi) for _, Phi in features] == [50, 50, 20]
+    monkeypatch.setattr(blocks, "BLOCK_BYTES", 8 * slmc.ARRAYS_PER_BLOCK * 5 * 50)
+    X, y = two_classes
+    objective = SlmcObjective(X, signs(y), bound("rbf"), Loss("hinge", 1.0))
+    assert [len(block.value) for _, block in objective.gram_blocks(X[:5], None)] == [50, 50, 20]
 
 
 def test_k_means_shares_vectors_by_the_size_of_classes() -> None:

@@ -9,37 +9,36 @@ from scipy.optimize import minimize, minimize_scalar
 Array = NDArray[np.float64]
 
 
-def h(t: Array, sigma: float, cap: float) -> Array:
+def h(t: Array, sigma: float, caps: Array) -> Array:
     """The piecewise quadratic of the module docstring."""
-    quadratic = 0.5 * sigma * t**2
-    if np.isfinite(cap):
-        quadratic = np.where(t <= cap / sigma, quadratic, cap * t - cap**2 / (2.0 * sigma))
-    return np.where(t <= 0.0, 0.0, quadratic)
+    finite = np.where(np.isfinite(caps), caps, 0.0)
+    quadratic, line = 0.5 * sigma * t**2, finite * t - finite**2 / (2.0 * sigma)
+    return np.where(t <= 0.0, 0.0, np.where(t <= caps / sigma, quadratic, line))
 
 
-def classify_rows(f: Array, y: Array, shift: Array, sigma: float, cap: float) -> tuple[Array, NDArray[np.int8]]:
+def classify_rows(f: Array, y: Array, shift: Array, sigma: float, caps: Array) -> tuple[Array, NDArray[np.int8]]:
     p = sigma * (shift + 1.0 - y * f)
-    return np.clip(p, 0.0, cap), np.where(p <= 0.0, 0, np.where(p < cap, 1, 2)).astype(np.int8)
+    return np.clip(p, 0.0, caps), np.where(p <= 0.0, 0, np.where(p < caps, 1, 2)).astype(np.int8)
 
 
 def line_value(
-    s: float, vd: float, dd: float, f: Array, df: Array, y: Array, shift: Array, sigma: float, cap: float
+    s: float, vd: float, dd: float, f: Array, df: Array, y: Array, shift: Array, sigma: float, caps: Array
 ) -> float:
     """The objective along a line, up to the constant ``1/2 v'v``."""
-    return s * vd + 0.5 * s**2 * dd + float(h(shift + 1.0 - y * (f + s * df), sigma, cap).sum())
+    return s * vd + 0.5 * s**2 * dd + float(h(shift + 1.0 - y * (f + s * df), sigma, caps).sum())
 
 
 def line_slope(
-    s: float, vd: float, dd: float, f: Array, df: Array, y: Array, shift: Array, sigma: float, cap: float
+    s: float, vd: float, dd: float, f: Array, df: Array, y: Array, shift: Array, sigma: float, caps: Array
 ) -> tuple[float, float]:
-    pull, piece = classify_rows(f + s * df, y, shift, sigma, cap)
+    pull, piece = classify_rows(f + s * df, y, shift, sigma, caps)
     first = vd + s * dd - float(pull @ (y * df))
     return first, dd + sigma * float((df**2)[piece == 1].sum())
 
 
-def line_search(vd: float, dd: float, f: Array, df: Array, y: Array, shift: Array, sigma: float, cap: float) -> float:
+def line_search(vd: float, dd: float, f: Array, df: Array, y: Array, shift: Array, sigma: float, caps: Array) -> float:
     """The minimum along a line by golden section."""
-    args = (vd, dd, f, df, y, shift, sigma, cap)
+    args = (vd, dd, f, df, y, shift, sigma, caps)
     far = 1.0
     while line_slope(far, *args)[0] < 0.0:
         far *= 2.0

@@ -9,7 +9,7 @@ from reference import greedy as reference
 from reference import kernels
 
 from sparsegen.solvers import greedy
-from sparsegen.solvers.greedy import Machine, independent, score_columns, update_factor
+from sparsegen.solvers.greedy import GrowingMachine, independent, score_columns, update_factor
 
 Array = NDArray[np.float64]
 LAM = (1e-3, 0.1, 10.0)
@@ -22,15 +22,15 @@ def problem(n: int = 80, seed: int = 0, gamma: float = 0.5) -> tuple[Array, Arra
     return kernels.gram("rbf", {"gamma": gamma}, X, X), y
 
 
-def grown(K: Array, y: Array, J: list[int], lam: float, hinge: bool = True, intercept: bool = True) -> Machine:
-    machine = Machine(y, lam, hinge=hinge, intercept=intercept)
+def grown(K: Array, y: Array, J: list[int], lam: float, hinge: bool = True, intercept: bool = True) -> GrowingMachine:
+    machine = GrowingMachine(y, lam, hinge=hinge, intercept=intercept)
     for count, j in enumerate(J):
         assert machine.append(K[j], K[j, J[:count]], float(K[j, j]))
         machine.solve(100)
     return machine
 
 
-def assert_optimal(machine: Machine, y: Array) -> None:
+def assert_optimal(machine: GrowingMachine, y: Array) -> None:
     """The gradient vanishes, and P, L and o are what their definitions say."""
     o = machine.beta @ machine.A
     residual = np.where(y * o < 1.0, y - o, 0.0) if machine.hinge else y - o
@@ -49,7 +49,7 @@ def assert_optimal(machine: Machine, y: Array) -> None:
 def test_growing_machine_stays_at_the_optimum(lam: float, hinge: bool, intercept: bool) -> None:
     K, y = problem()
     J = list(range(0, 60, 5))
-    machine = Machine(y, lam, hinge=hinge, intercept=intercept)
+    machine = GrowingMachine(y, lam, hinge=hinge, intercept=intercept)
     for count, j in enumerate(J):
         assert machine.append(K[j], K[j, J[:count]], float(K[j, j]))
         assert machine.solve(100) <= 15
@@ -86,7 +86,7 @@ def test_gradient_is_the_limit_of_differences(lam: float) -> None:
 def test_all_rows_as_basis_are_the_svm() -> None:
     """With J everything, [K06, eq. 4] is the squared hinge SVM: no row that is not active has a coefficient."""
     K, y = problem(40, gamma=5.0)
-    machine = Machine(y, 0.5, intercept=False)
+    machine = GrowingMachine(y, 0.5, intercept=False)
     machine.load(K, K, np.zeros(40))
     machine.solve(100)
     residual = np.maximum(0.0, 1.0 - y * machine.o)
@@ -98,7 +98,7 @@ def test_loading_is_appending(hinge: bool) -> None:
     K, y = problem()
     J = [1, 5, 9, 33, 34, 60]
     one = grown(K, y, J, 0.1, hinge)
-    two = Machine(y, 0.1, hinge=hinge)
+    two = GrowingMachine(y, 0.1, hinge=hinge)
     two.load(K[J], K[np.ix_(J, J)], np.zeros(7))
     two.solve(100)
     assert np.allclose(two.beta, one.beta, rtol=1e-6)
@@ -182,7 +182,7 @@ def test_updated_and_refactorised_machines_agree(few: bool, monkeypatch: pytest.
 
 def test_steps_are_bounded() -> None:
     K, y = problem()
-    machine = Machine(y, 1e-6)
+    machine = GrowingMachine(y, 1e-6)
     machine.load(K[:30], K[:30, :30], np.zeros(31))
     assert machine.solve(1) == 1
     assert not machine.solved

@@ -23,7 +23,7 @@ rows = arrays(np.float64, N, elements=numbers)
 signs = arrays(np.float64, N, elements=st.sampled_from([-1.0, 1.0]))
 shifts = arrays(np.float64, N, elements=st.floats(0.0, 2.0).map(lambda v: round(v, 4)))
 sigmas = st.sampled_from([0.01, 0.5, 1.0, 7.0, 1e4])
-caps = st.sampled_from([0.1, 1.0, 5.0, np.inf])
+caps_of_rows = arrays(np.float64, N, elements=st.sampled_from([0.1, 1.0, 5.0, np.inf]))
 
 
 class Blocks:
@@ -83,31 +83,31 @@ def dual(Phi: Array, Y: Array, alpha: Array, C: float, loss: str) -> float:
     return float(value if loss == "hinge" else value - np.sum(alpha**2) / (4.0 * C))
 
 
-@given(rows, signs, shifts, sigmas, caps)
+@given(rows, signs, shifts, sigmas, caps_of_rows)
 @settings(deadline=None)
-def test_classify_rows_equals_its_twin(f: Array, y: Array, shift: Array, sigma: float, cap: float) -> None:
+def test_classify_rows_equals_its_twin(f: Array, y: Array, shift: Array, sigma: float, caps: Array) -> None:
     pull, piece = np.empty(N), np.empty(N, dtype=np.int8)
-    classify_rows(f, y, shift, sigma, cap, pull, piece)
-    expected_pull, expected_piece = reference.classify_rows(f, y, shift, sigma, cap)
+    classify_rows(f, y, shift, sigma, caps, pull, piece)
+    expected_pull, expected_piece = reference.classify_rows(f, y, shift, sigma, caps)
     assert np.array_equal(pull, expected_pull)
     assert np.array_equal(piece, expected_piece)
 
 
-@given(st.floats(0.0, 3.0), numbers, st.floats(0.01, 3.0), rows, rows, signs, shifts, sigmas, caps)
+@given(st.floats(0.0, 3.0), numbers, st.floats(0.01, 3.0), rows, rows, signs, shifts, sigmas, caps_of_rows)
 @settings(deadline=None)
 def test_line_slope_equals_its_twin(
-    s: float, vd: float, dd: float, f: Array, df: Array, y: Array, shift: Array, sigma: float, cap: float
+    s: float, vd: float, dd: float, f: Array, df: Array, y: Array, shift: Array, sigma: float, caps: Array
 ) -> None:
-    args = (s, vd, dd, f, df, y, shift, sigma, cap)
+    args = (s, vd, dd, f, df, y, shift, sigma, caps)
     assert np.allclose(line_slope(*args), reference.line_slope(*args), rtol=1e-10, atol=1e-10 * sigma)
 
 
-@given(numbers, st.floats(0.01, 3.0), rows, rows, signs, shifts, sigmas, caps)
+@given(numbers, st.floats(0.01, 3.0), rows, rows, signs, shifts, sigmas, caps_of_rows)
 @settings(deadline=None)
 def test_line_search_reaches_the_minimum_of_its_twin(
-    vd: float, dd: float, f: Array, df: Array, y: Array, shift: Array, sigma: float, cap: float
+    vd: float, dd: float, f: Array, df: Array, y: Array, shift: Array, sigma: float, caps: Array
 ) -> None:
-    args = (vd, dd, f, df, y, shift, sigma, cap)
+    args = (vd, dd, f, df, y, shift, sigma, caps)
     at_zero = reference.line_slope(0.0, *args)[0]
     assume(at_zero < -1e-6)
     s = line_search(*args)
@@ -123,7 +123,7 @@ def test_full_newton_step_has_length_exactly_one() -> None:
     second = 1.0 + 2.0 * (df @ df)
     first = 1.0 - 2.0 * df.sum()
     scale = -first / second
-    assert line_search(scale, scale**2, f, scale * df, y, np.zeros(3), 2.0, np.inf) == 1.0
+    assert line_search(scale, scale**2, f, scale * df, y, np.zeros(3), 2.0, np.full(3, np.inf)) == 1.0
 
 
 @pytest.mark.parametrize("loss", LOSSES)

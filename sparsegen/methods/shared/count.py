@@ -5,9 +5,25 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from sparsegen.arrays import Array
 from sparsegen.errors import OptionError
+from sparsegen.kernels import BoundKernel
+from sparsegen.methods.shared.libsvm import full_svm
+from sparsegen.methods.shared.parameters import (
+    BLOCK_ROWS,
+    LOSS,
+    LOSS_WEIGHT,
+    MAX_ITER,
+    SHARE,
+    TOL,
+    Parameterized,
+    one_of,
+    parameter,
+    positional,
+    whole,
+)
 
 DEFAULT_VECTORS = 16
 
@@ -30,6 +46,57 @@ def asked_or_default(n_vectors: int | None, Y: Array) -> int:
     n, n_outputs = len(Y), int(Y.shape[1])
     if n_vectors is None:
         return min(n, max(DEFAULT_VECTORS, 3 * n_outputs))
+    require_rows(n_vectors, n)
+    return int(n_vectors)
+
+
+def require_rows(n_vectors: int, n: int) -> None:
+    """Raise an error where more vectors are asked for than there are rows."""
     if n_vectors > n:
         raise OptionError(f"{n_vectors} vectors were asked for, but there are only {n} rows to train on")
-    return int(n_vectors)
+
+
+class CountedVectors(Parameterized):
+    """The parameters of a method whose number of vectors is given."""
+
+    n_vectors: int | None = positional(
+        default=None,
+        meaning="number of expansion vectors; ``None`` means ``max(16, 3 * n_classes)``, at most one per row",
+        allowed=(whole(1),),
+        kw_only=False,
+    )
+    ratio: float | None = parameter(
+        None, "instead of ``n_vectors``, a share of the reference SVM's support vectors (0.1 is a tenth)", SHARE
+    )
+    C: float = LOSS_WEIGHT
+
+    def _count_vectors(self, X: Array, Y: Array, kernel: BoundKernel) -> int:
+        return count_vectors(self.n_vectors, self.ratio, Y, lambda: full_svm(X, Y, kernel, self.C)[0])
+
+
+class MovableVectors(CountedVectors):
+    """The parameters of a method that starts from given or chosen vectors and moves them."""
+
+    loss: str = LOSS
+    init: str | ArrayLike = parameter(
+        "kmeans",
+        'where the vectors start: ``"kmeans"`` (centres within each class), ``"random"`` rows, or an array of vectors',
+        one_of("kmeans", "random"),
+        "array-like",
+    )
+    optimize: str = parameter(
+        "vectors",
+        '``"vectors"`` moves the vectors; ``"coefficients"`` keeps them where they start [W05, 6.2], [H09, V-A]',
+        one_of("vectors", "coefficients"),
+    )
+    max_iter: int = MAX_ITER
+    tol: float = TOL
+    block_rows: int | None = BLOCK_ROWS
+
+    def _count_vectors(self, X: Array, Y: Array, kernel: BoundKernel) -> int:
+        if isinstance(self.init, str):
+            return super()._count_vectors(X, Y, kernel)
+        given = len(np.atleast_1d(self.init))
+        if self.n_vectors not in (None, given) or self.ratio is not None:
+            raise OptionError(f"init holds {given} vectors; leave n_vectors and ratio out")
+        return given

@@ -1,30 +1,47 @@
-"""The scikit-learn face that every method shares: checking, label coding, prediction, and the SparseModel behind it.
+"""The scikit-learn face that every method shares: checks, label coding, prediction, and the SparseModel behind it.
 
-A method subclasses :class:`SparseClassifier` in its own file and supplies ``_train``; everything a user of
-scikit-learn expects is here.
+A method subclasses :class:`SingleKernelClassifier`, or :class:`SparseClassifier` if it mixes several kernels, declares
+its parameters and supplies ``_train``; everything else that a user of scikit-learn expects is here.
 """
 
 from __future__ import annotations
 
+import warnings
 from abc import abstractmethod
 from dataclasses import dataclass, field
-from numbers import Integral, Real
-from typing import Any, ClassVar, Self
+from numbers import Real
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 from threadpoolctl import threadpool_limits
 
 from sparsegen.arrays import Array
-from sparsegen.errors import DataError
+from sparsegen.errors import DataError, OptionError
 from sparsegen.kernels import KERNELS, BoundKernel
+from sparsegen.methods.shared.parameters import NOT_NEGATIVE, POSITIVE, Parameterized, one_of, parameter, whole
+from sparsegen.methods.shared.sklearn_private import fit_context
 from sparsegen.model import Label, SparseModel, Transform
 from sparsegen.version import __version__
+
+if TYPE_CHECKING:
+
+    class Classifier:
+        """What scikit-learn, which has no types, gives a classifier; with it mypy checks every constructor call."""
+
+        feature_names_in_: NDArray[Any]
+
+        def get_params(self, deep: bool = True) -> dict[str, Any]: ...  # noqa: D102
+        def set_params(self, **parameters: Any) -> Self: ...  # noqa: D102
+else:
+
+    class Classifier(ClassifierMixin, BaseEstimator):
+        """scikit-learn's classifier."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +61,7 @@ class Expansion:
     """What the card tells about the fit: iterations, objective, ..."""
 
 
-class SparseClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class SparseClassifier(Parameterized, Classifier):
     """A kernel machine with few expansion vectors, behind scikit-learn's interface."""
 
     method: ClassVar[str]
@@ -52,22 +69,19 @@ class SparseClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     summary: ClassVar[str]
     """One line for ``sparsegen list methods``."""
 
-    kernel: str
-    gamma: float | str
-    coef0: float
-    degree: int
-    random_state: Any
+    kernel: str = parameter("rbf", "name of a kernel", str)
+    gamma: float | str = parameter(
+        "scale",
+        'scale of the kernel, whatever the kernel calls it; ``"scale"`` means ``1 / (n_features * X.var())``',
+        one_of("scale"),
+        POSITIVE,
+    )
+    kernel_params: dict[str, float] | None = parameter(
+        None, "parameters of the kernel that have no argument of their own here, by name", dict
+    )
+    random_state: Any = parameter(None, "seed; methods that draw nothing at random accept it too", "random_state")
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "kernel": [str],
-        "gamma": [StrOptions({"scale"}), Interval(Real, 0.0, None, closed="neither")],
-        "coef0": [Interval(Real, 0.0, None, closed="left")],
-        "degree": [Interval(Integral, 1, None, closed="left")],
-        "C": [Interval(Real, 0.0, None, closed="neither")],
-        "random_state": ["random_state"],
-    }
-
-    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    @fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Train on the rows of ``X`` with labels ``y``."""
         rows, labels = validate_data(self, X, y, dtype=np.float64, order="C")
@@ -86,7 +100,7 @@ class SparseClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             intercept=expansion.intercept,
             kernels=expansion.kernels or (kernel,),
             transform=Transform(offset, np.ones(rows.shape[1]), expansion.projection),
-            classes=plain_labels(self.classes_),
+            classes=model_labels(self.classes_),
             card=self._card(expansion),
         )
         self.n_iter_ = max(1, int(expansion.facts.get("iterations", 1)))
@@ -127,11 +141,20 @@ class SparseClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self.model_.intercept
 
     def _bind_kernel(self, X: Array) -> BoundKernel:
+        """Return the kernel with the parameters of this estimator."""
         family = KERNELS[self.kernel]
-        values = {name: getattr(self, name) for name in family.parameters}
-        if values.get("gamma") == "scale":
-            values["gamma"] = scale_gamma(X)
-        return family.bind(**{name: float(value) for name, value in values.items()})
+        values: dict[str, Any] = {}
+        sources = {name: name for name in ("coef0", "degree") if hasattr(self, name) and name in family.parameters}
+        if family.scale_parameter is not None:
+            sources[family.scale_parameter] = "gamma"
+        for name, source in sources.items():
+            value = getattr(self, source)
+            values[name] = scale_gamma(X) if source == "gamma" and value == "scale" else float(value)
+        for name, value in (self.kernel_params or {}).items():
+            if name in sources:
+                raise OptionError(f"kernel_params holds {name!r}; give it as {sources[name]} instead")
+            values[str(name)] = value
+        return family.bind(**values)
 
     def _card(self, expansion: Expansion) -> dict[str, Any]:
         params = {name: _plain(value) for name, value in sorted(self.get_params(deep=False).items())}
@@ -141,8 +164,24 @@ class SparseClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return card
 
 
+class SingleKernelClassifier(SparseClassifier):
+    """A machine on one kernel, which may be any."""
+
+    coef0: float = parameter(1.0, "constant term of a kernel that has one", NOT_NEGATIVE)
+    degree: int = parameter(3, "power of a kernel that has one", whole(1))
+
+
+def warn_unsolved(
+    sentence: str = "the coefficients could not be solved to full accuracy; scale the features or lower C",
+) -> None:
+    """Warn that training ended before it converged."""
+    warnings.warn(sentence, ConvergenceWarning, stacklevel=3)
+
+
 def _plain(value: Any) -> Any:
-    """Return a parameter as the card shows it: a number or string as it is, anything larger by its type."""
+    """Return a parameter as the card shows it: numbers, strings and mappings of them, anything else by its type."""
+    if isinstance(value, dict):
+        return {str(name): _plain(entry) for name, entry in value.items()}
     value = value.item() if isinstance(value, np.generic) else value
     return value if isinstance(value, int | float | str | None) else type(value).__name__
 
@@ -160,8 +199,8 @@ def sign_matrix(index: NDArray[np.intp], n_classes: int) -> Array:
     return np.where(index[:, None] == np.arange(n_classes), 1.0, -1.0)
 
 
-def plain_labels(classes: NDArray[Any]) -> tuple[Label, ...]:
-    """Return labels as Python integers where they are whole numbers, as strings otherwise."""
+def model_labels(classes: NDArray[Any]) -> tuple[Label, ...]:
+    """Return labels as a model holds them: Python integers where all are whole numbers, strings otherwise."""
     if all(isinstance(label, Real | np.bool_) and float(label).is_integer() for label in classes):
         return tuple(int(label) for label in classes)
     return tuple(str(label) for label in classes)

@@ -1,7 +1,7 @@
 """What the greedy machines share: a basis chosen row by row from the training set [K06, 3], one rule per method.
 
-One machine is grown per output. Their rows are merged into one table of at most ``n_vectors``, and every output is
-solved again on the whole table and on all rows: a device evaluates the merged kernels once, whoever chose them.
+Each output grows a machine of its own. The rows they choose are merged into one table of at most ``n_vectors``, and
+every output is re-solved on the whole table and on all rows: a device evaluates each kernel once for all outputs.
 
 Symbols: J chosen rows, I active rows, lam = 1 / (2 C), kappa = ``n_candidates``, d_max = ``n_vectors``.
 
@@ -11,55 +11,69 @@ Note: [K06] leaves the bias out "for convenience". Here it is one more basis fun
 regulariser; ``fit_intercept=False`` is the paper's machine.
 Note: [K06] has two classes. Sharing the merged table among the outputs is ours.
 Note: rows that repeat another row are never candidates, and a row that the chosen ones span already is left out;
-so there may be fewer vectors than were asked for.
+there may be fewer vectors than were asked for.
 """
 
 from __future__ import annotations
 
 import time
-import warnings
 from abc import abstractmethod
-from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from sparsegen import progress
 from sparsegen.arrays import Array
 from sparsegen.kernels import BoundKernel
 from sparsegen.methods.shared.count import asked_or_default
-from sparsegen.methods.shared.estimator import Expansion, SparseClassifier
+from sparsegen.methods.shared.estimator import Expansion, SingleKernelClassifier, warn_unsolved
 from sparsegen.methods.shared.expand import expand
-from sparsegen.methods.shared.growth import Growth, Rows, gram
-from sparsegen.solvers.greedy import Machine, independent
+from sparsegen.methods.shared.growth import DistinctRows, Growth, full_gain, gain, gram
+from sparsegen.methods.shared.parameters import (
+    MAX_SECONDS,
+    NOT_NEGATIVE,
+    POSITIVE,
+    one_of,
+    parameter,
+    positional,
+    whole,
+)
+from sparsegen.solvers.greedy import GrowingMachine, independent
 
-UNREGULARIZED = 1e-5  # lam of the machines without regularisation [K06, 4]
-RETRAIN = 2.0**0.25  # the authors' program solves anew at sizes that grow by this
-REJECTIONS = 50  # rows in a row that the chosen ones span already: they span the rest, too
+UNREGULARIZED_LAM = 1e-5  # lam of the machines without regularisation [K06, 4]
+RETRAIN_GROWTH = 2.0**0.25  # the authors' program re-solves at sizes that grow by this factor
+MAX_REJECTIONS = 50  # after so many rows in turn that the chosen ones span, they are taken to span the rest
+
+N_CANDIDATES = parameter(
+    59,
+    "random rows tried for each vector (kappa); ``None`` tries every row. 59 hold one of the best twentieth with a "
+    "probability of 95 %",
+    whole(1),
+    None,
+)
+CACHE_BYTES = parameter(1 << 27, "most bytes of kernel columns kept for candidates that are drawn again", whole(0))
+SHRINKING = parameter(True, "leave out rows that have long not been active, until the last solution", "boolean")
 
 
-class GreedyClassifier(SparseClassifier):
+class GreedyClassifier(SingleKernelClassifier):
     """Grows one machine per output; a method says by :meth:`_choose` which row comes next."""
 
-    n_vectors: int | None
-    C: float
-    fit_intercept: bool
-    retrain: str
-    max_iter: int
-    max_seconds: float | None
-    tol: float
-
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **SparseClassifier._parameter_constraints,
-        "n_vectors": [Interval(Integral, 1, None, closed="left"), None],
-        "fit_intercept": ["boolean"],
-        "retrain": [StrOptions({"always", "geometric"})],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "max_seconds": [Interval(Real, 0.0, None, closed="neither"), None],
-        "tol": [Interval(Real, 0.0, None, closed="left")],
-    }
+    n_vectors: int | None = positional(
+        default=None,
+        meaning="most expansion vectors, over all classes; ``None`` means ``max(16, 3 * n_classes)``",
+        allowed=(whole(1),),
+        kw_only=False,
+    )
+    C: float = parameter(1.0, "weight of the loss, ``1 / (2 lam)`` in the paper's symbols", POSITIVE)
+    fit_intercept: bool = parameter(True, "``False`` leaves the bias out, as the paper does", "boolean")
+    retrain: str = parameter(
+        "always",
+        'when to solve all coefficients: ``"always"``, or ``"geometric"`` at sizes that grow by 2^(1/4)',
+        one_of("always", "geometric"),
+    )
+    max_iter: int = parameter(100, "most Newton steps of one solution", whole(1))
+    max_seconds: float | None = MAX_SECONDS
+    tol: float = parameter(0.0, "stop when a vector lowers the objective by less than this share", NOT_NEGATIVE)
 
     _follows_distances: ClassVar[bool] = False
 
@@ -67,14 +81,14 @@ class GreedyClassifier(SparseClassifier):
     def _choose(self, growth: Growth, rng: np.random.RandomState) -> tuple[int, float | None] | None:
         """Return the next row and the coefficient it starts with, if known; ``None`` where no row is left."""
 
-    def _machine(self, y: Array) -> Machine:
-        lam = 1.0 / (2.0 * float(self.C)) if getattr(self, "regularize", True) else UNREGULARIZED
+    def _machine(self, y: Array) -> GrowingMachine:
+        lam = 1.0 / (2.0 * float(self.C)) if getattr(self, "regularize", True) else UNREGULARIZED_LAM
         hinge = getattr(self, "loss", "squared_hinge") == "squared_hinge"
-        return Machine(np.ascontiguousarray(y), lam, hinge=hinge, intercept=bool(self.fit_intercept))
+        return GrowingMachine(np.ascontiguousarray(y), lam, hinge=hinge, intercept=bool(self.fit_intercept))
 
     def _train(self, X: Array, Y: Array, kernel: BoundKernel, rng: np.random.RandomState) -> Expansion:
         m = asked_or_default(self.n_vectors, Y)
-        training, cache_bytes = Rows(X), int(getattr(self, "cache_bytes", 0))
+        training, cache_bytes = DistinctRows(X), int(getattr(self, "cache_bytes", 0))
         started = time.perf_counter()
         n_outputs = Y.shape[1]
         chosen: list[int] = []
@@ -96,11 +110,11 @@ class GreedyClassifier(SparseClassifier):
     def _grow(
         self, growth: Growth, budget: int, deadline: float, rng: np.random.RandomState, advance: progress.Advance
     ) -> int:
-        """Add basis functions to one machine until its budget, its time or its use is at an end; return the steps."""
+        """Add basis functions to one machine until its budget or time is spent or none helps; return the steps."""
         machine = growth.machine
         steps = machine.solve(self.max_iter) if machine.d else 0
         before, since, due, rejected = machine.objective(), 0, 1.0, 0
-        while len(growth.chosen) < budget and rejected < REJECTIONS:
+        while len(growth.chosen) < budget and rejected < MAX_REJECTIONS:
             if growth.chosen and time.perf_counter() > deadline:
                 break
             choice = self._choose(growth, rng)
@@ -113,7 +127,7 @@ class GreedyClassifier(SparseClassifier):
             since += 1
             if self.retrain == "always" or len(growth.chosen) >= round(due):
                 while round(due) <= len(growth.chosen):
-                    due *= RETRAIN
+                    due *= RETRAIN_GROWTH
                 steps += machine.solve(self.max_iter)
                 after = machine.objective()
                 if before - after < self.tol * since * before:
@@ -147,10 +161,8 @@ class GreedyClassifier(SparseClassifier):
             objective += machine.objective() / machine.lam
             solved = solved and machine.solved
         if not solved:
-            warnings.warn(
-                "the coefficients could not be solved to full accuracy; raise max_iter, scale the features or lower C",
-                ConvergenceWarning,
-                stacklevel=2,
+            warn_unsolved(
+                "the coefficients could not be solved to full accuracy; raise max_iter, scale the features or lower C"
             )
         return coef, intercept, {"iterations": steps, "objective": objective}
 
@@ -158,38 +170,21 @@ class GreedyClassifier(SparseClassifier):
 class ActiveRowClassifier(GreedyClassifier):
     """A greedy machine whose next row is one of the active rows, whatever its gain."""
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **GreedyClassifier._parameter_constraints,
-        "shrinking": ["boolean"],
-    }
+    shrinking: bool = SHRINKING
 
-    def __init__(
-        self,
-        n_vectors: int | None = None,
-        *,
-        C: float = 1.0,
-        kernel: str = "rbf",
-        gamma: float | str = "scale",
-        coef0: float = 1.0,
-        degree: int = 3,
-        fit_intercept: bool = True,
-        retrain: str = "always",
-        shrinking: bool = True,
-        max_iter: int = 100,
-        max_seconds: float | None = None,
-        tol: float = 0.0,
-        random_state: Any = None,
-    ) -> None:
-        self.n_vectors = n_vectors
-        self.C = C
-        self.kernel = kernel
-        self.gamma = gamma
-        self.coef0 = coef0
-        self.degree = degree
-        self.fit_intercept = fit_intercept
-        self.retrain = retrain
-        self.shrinking = shrinking
-        self.max_iter = max_iter
-        self.max_seconds = max_seconds
-        self.tol = tol
-        self.random_state = random_state
+
+class GainClassifier(GreedyClassifier):
+    """A greedy machine whose next row is the one of a few random candidates that lowers the objective most."""
+
+    selection: int = parameter(
+        2, "1 re-solves the machine for every candidate, 2 only the candidate's own coefficient", whole(1, 2)
+    )
+    n_candidates: int | None = N_CANDIDATES
+    regularize: bool = parameter(
+        True, "``False`` is the machine without regulariser: lam = 1e-5 whatever C is", "boolean"
+    )
+    cache_bytes: int = CACHE_BYTES
+
+    def _choose(self, growth: Growth, rng: np.random.RandomState) -> tuple[int, float | None] | None:
+        score = gain if self.selection == 2 else full_gain(self.max_iter)
+        return growth.best(growth.draw(self.n_candidates, rng), score)

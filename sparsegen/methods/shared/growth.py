@@ -6,7 +6,7 @@ Symbols: J chosen rows, I active rows, kappa candidates; see ``shared.greedy``.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from hashlib import blake2b
 
@@ -15,18 +15,19 @@ from numpy.typing import NDArray
 
 from sparsegen.arrays import Array
 from sparsegen.kernels import BoundKernel
-from sparsegen.solvers.greedy import Machine, score_columns
+from sparsegen.methods.shared.diagonal import gram_diagonal
+from sparsegen.solvers.blocks import row_slices, rows_per_block
+from sparsegen.solvers.greedy import GrowingMachine, score_columns
 
 Indices = NDArray[np.intp]
 
-SHRINK_AFTER = 10  # solutions in a row without a row being active, until it is left out
-SHRINK_SHARE = 0.25  # of the rows, before it is worth the copying
+SHRINK_AFTER = 10  # solutions in turn in which a row was not active, before it is left out
+SHRINK_SHARE = 0.25  # of the rows must go for the copying to pay
 BLOCK_BYTES = 1 << 27
-DIAGONAL_ROWS = 32
 GRAM_BYTES = 1 << 22  # a block whose temporaries stay in the processor's cache
 
 
-class Rows:
+class DistinctRows:
     """The training rows, and which of them are equal."""
 
     def __init__(self, X: Array) -> None:
@@ -48,14 +49,19 @@ class Candidates:
     diagonal: Array
 
 
-Score = Callable[[Machine, Candidates], tuple[Array, Array | None]]
+Score = Callable[[GrowingMachine, Candidates], tuple[Array, Array | None]]
 
 
 class Growth:
     """One machine while its basis grows: which rows are in play, and the kernel columns it has seen."""
 
     def __init__(
-        self, training: Rows, kernel: BoundKernel, machine: Machine, cache_bytes: int, follow_distances: bool = False
+        self,
+        training: DistinctRows,
+        kernel: BoundKernel,
+        machine: GrowingMachine,
+        cache_bytes: int,
+        follow_distances: bool = False,
     ) -> None:
         self.X, self.kernel, self.machine = training.X, kernel, machine
         self.rows: Indices = np.arange(len(self.X))
@@ -67,7 +73,7 @@ class Growth:
         self._quiet = np.zeros(len(self.X), dtype=np.int64)
         self._cache: OrderedDict[int, Array] = OrderedDict()
         self._cache_bytes = cache_bytes
-        self.distance = self._diagonal(self.rows) if follow_distances else np.empty(0)
+        self.distance = gram_diagonal(self.X, kernel) if follow_distances else np.empty(0)
         """Squared distance in feature space of the rows in play to the span of J [K06, eq. 9], where it is followed."""
         self._follows = follow_distances
         self._whitened: list[Array] = []
@@ -85,7 +91,8 @@ class Growth:
     def best(self, candidates: Indices, score: Score) -> tuple[int, float | None] | None:
         """Return the candidate with the highest score, and its coefficient if scored; the first wins on ties."""
         found: tuple[float, int, float | None] | None = None
-        for some in self._chunks(candidates):
+        for rows in row_slices(len(candidates), rows_per_block(len(self.rows), n_bytes=BLOCK_BYTES)):
+            some = candidates[rows]
             values, weights = score(self.machine, self.block(some))
             top = int(np.argmax(values))
             if found is None or values[top] > found[0]:
@@ -105,10 +112,10 @@ class Growth:
         for j, column in zip(candidates.tolist(), columns, strict=True):
             self._remember(j, column)
         cross = self._gram(candidates, np.array(self.chosen, dtype=np.intp))
-        return Candidates(columns, cross, self._diagonal(candidates))
+        return Candidates(columns, cross, gram_diagonal(self.X[candidates], self.kernel))
 
     def add(self, j: int, weight: float | None) -> bool:
-        """Make row j a basis function; False, and never again, where the chosen ones span it.
+        """Make row j a basis function; return False, and never offer it again, if the chosen rows span it.
 
         It starts with the coefficient ``weight``; for ``None``, with the best while the others stay as they are.
         """
@@ -163,28 +170,19 @@ class Growth:
             return np.empty((len(left), len(right)))
         return gram(self.kernel, self.X[left], self.X if len(right) == len(self.X) else self.X[right])
 
-    def _diagonal(self, indices: Indices) -> Array:
-        parts = np.array_split(self.X[indices], len(indices) // DIAGONAL_ROWS + 1)
-        return np.concatenate([self.kernel.gram(part, part).diagonal() for part in parts])
-
-    def _chunks(self, candidates: Indices) -> Iterator[Indices]:
-        step = max(1, BLOCK_BYTES // (8 * len(self.rows)))
-        for first in range(0, len(candidates), step):
-            yield candidates[first : first + step]
-
 
 def gram(kernel: BoundKernel, few: Array, many: Array) -> Array:
-    """Return ``K(few, many)``, block by block: one as a whole needs several times the memory, all of it new pages."""
-    step = max(1, GRAM_BYTES // (8 * len(few)))
+    """Return ``K(few, many)``, computed block by block: as a whole it would need several times the memory."""
+    step = rows_per_block(len(few), n_bytes=GRAM_BYTES)
     if len(many) <= step:
         return kernel.gram(few, many)
     columns = np.empty((len(few), len(many)))
-    for first in range(0, len(many), step):
-        columns[:, first : first + step] = kernel.gram(few, many[first : first + step])
+    for rows in row_slices(len(many), step):
+        columns[:, rows] = kernel.gram(few, many[rows])
     return columns
 
 
-def gain(machine: Machine, block: Candidates) -> tuple[Array, Array]:
+def gain(machine: GrowingMachine, block: Candidates) -> tuple[Array, Array]:
     """Basis selection method 2 [K06, eq. 7]: what the new function gains while the others stay as they are."""
     gains, weights = np.empty((2, len(block.columns)))
     linear = block.cross @ machine.beta[machine.first :]
@@ -195,9 +193,9 @@ def gain(machine: Machine, block: Candidates) -> tuple[Array, Array]:
 
 
 def full_gain(max_iter: int) -> Score:
-    """Basis selection method 1 [K06, 3]: what is gained when the whole machine is solved again."""
+    """Basis selection method 1 [K06, 3]: what is gained when the whole machine is re-solved."""
 
-    def score(machine: Machine, block: Candidates) -> tuple[Array, None]:
+    def score(machine: GrowingMachine, block: Candidates) -> tuple[Array, None]:
         gains = np.full(len(block.columns), -np.inf)
         before, value = machine.snapshot(), machine.objective()
         for c, column in enumerate(block.columns):
@@ -210,7 +208,7 @@ def full_gain(max_iter: int) -> Score:
     return score
 
 
-def steepness(machine: Machine, block: Candidates) -> tuple[Array, None]:
+def steepness(machine: GrowingMachine, block: Candidates) -> tuple[Array, None]:
     """MARK [K06, 4]: the size of the objective's derivative in the coefficient of the new function."""
     linear = block.cross @ machine.beta[machine.first :]
     return np.abs(machine.lam * linear - block.columns @ machine.residual), None

@@ -18,7 +18,6 @@ Symbols: Z (m, d) vectors, M kernels, Kz_k = K_k(Z, Z) with its ridge, B (M, n_o
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -30,17 +29,50 @@ from sparsegen.errors import OptionError
 from sparsegen.kernels import KERNELS, BoundKernel
 from sparsegen.kernels.bases import BASES
 from sparsegen.kernels.expression import base_of, evaluate
-from sparsegen.methods.slmc import ARRAYS_PER_BLOCK, BLOCK_BYTES, RIDGE
+from sparsegen.methods.shared.estimator import SparseClassifier
+from sparsegen.methods.shared.parameters import LOSS_WEIGHT, one_of, parameter, whole
+from sparsegen.methods.shared.ridge import RIDGE
+from sparsegen.solvers.blocks import RowBlocks, rows_per_block
 from sparsegen.solvers.newton import Loss, Solution, solve
 
-STEP = 4.0  # ratio of neighbouring gammas [H09, V]
+GAMMA_STEP = 4.0  # ratio of neighbouring gammas [H09, V]
+ARRAYS_PER_BLOCK = 6  # n x m arrays alive per kernel while a block is in use, as in SLMC
+
+WEIGHT_SOLVER = parameter(
+    "lp",
+    'how weights are found: ``"lp"`` (linear programs) or ``"gradient"`` (projected gradients)',
+    one_of("lp", "gradient"),
+)
+
+
+class MixtureClassifier(SparseClassifier):
+    """A machine on several kernels of one family, which differ in scale and which it weighs.
+
+    The kernel must depend on a distance only, be 1 at distance zero, and have a scale; ``gamma`` is the middle scale.
+    """
+
+    C: float = LOSS_WEIGHT
+    n_kernels: int = parameter(5, "number of kernels; neighbouring gammas differ by a factor of 4", whole(1))
+    gammas: ArrayLike | None = parameter(
+        None,
+        "instead of ``gamma`` and ``n_kernels``, the list of gammas; powers of two apart are cheap on a device",
+        "array-like",
+    )
 
 
 def base_kernels(kernel: BoundKernel, n_kernels: int, gammas: ArrayLike | None) -> tuple[BoundKernel, ...]:
     """Return kernels with the given gammas, or around that of ``kernel`` by powers of four, smallest gamma first."""
+    family = KERNELS[kernel.name]
+    scale = family.scale_parameter
+    if scale is None or not kernel.has_unit_diagonal:
+        suitable = [name for name, one in KERNELS.items() if one.scale_parameter and one.bind().has_unit_diagonal]
+        raise OptionError(
+            f"kernel {kernel.name!r} cannot be mixed: it must depend on a distance only, be 1 at distance zero and "
+            f"have a scale; choose one of: {', '.join(suitable)}"
+        )
     if gammas is None:
-        centre = dict(kernel.params)["gamma"]
-        values = centre * STEP ** (np.arange(n_kernels) - n_kernels // 2)
+        centre = dict(kernel.params)[scale]
+        values = centre * GAMMA_STEP ** (np.arange(n_kernels) - n_kernels // 2)
     else:
         try:
             values = np.unique(np.asarray(gammas, dtype=np.float64))
@@ -48,7 +80,7 @@ def base_kernels(kernel: BoundKernel, n_kernels: int, gammas: ArrayLike | None) 
             raise OptionError(f"gammas must be numbers, but is {gammas!s:.40}") from None
         if values.size == 0:
             raise OptionError("gammas is empty; give one number or more, or leave it out")
-    return tuple(KERNELS[kernel.name].bind(gamma=float(value)) for value in values)
+    return tuple(family.bind(**{**dict(kernel.params), scale: float(value)}) for value in values)
 
 
 class StackBlock:
@@ -83,7 +115,7 @@ class Optimum:
 class MixtureObjective:
     """W(Z, mu) and its gradients, as a sum over blocks of rows; remembers the last inner optimum to start from."""
 
-    features: type[Features]
+    features: type[MixtureFeatures]
     """What the method trains on."""
 
     def __init__(
@@ -92,7 +124,7 @@ class MixtureObjective:
         self.X, self.Y, self.kernels, self.loss = X, Y, kernels, loss
         self.block_rows = block_rows
         self._last: tuple[Array, Solution] | None = None
-        self._kept: tuple[Array, StackBlock, list[StackBlock]] | None = None
+        self._kept: tuple[Array, StackBlock, RowBlocks[StackBlock]] | None = None
 
     def only(self, active: NDArray[np.intp]) -> MixtureObjective:
         """Return W on some of the kernels, with the inner optimum remembered: the others cost time even unweighted."""
@@ -108,7 +140,7 @@ class MixtureObjective:
         optimum = self.optimum(Z, mu)
         B, a = optimum.B, optimum.solution.alpha * self.Y
         scaled = mu[:, None, None] * B
-        gradient = self._block_z(Z).gradient(B.transpose(0, 2, 1) @ scaled)  # half of it for each argument
+        gradient = self._keep(Z)[1].gradient(B.transpose(0, 2, 1) @ scaled)  # half of it for each argument
         for rows, block in self.blocks(Z):
             gradient += block.gradient(-(a[rows] @ scaled))
         return optimum.solution.objective, gradient
@@ -127,7 +159,7 @@ class MixtureObjective:
         if self._last is not None:
             B, last = self._last
             start = replace(last, V=features.weights_of(B))
-        solution = solve(features, self.Y, features.n_features, self.loss, start)
+        solution = solve(features.blocks(), self.Y, features.n_features, self.loss, start)
         coef, B = features.betas(solution)
         self._last = (B, solution)
         return Optimum(B, coef, solution)
@@ -138,50 +170,34 @@ class MixtureObjective:
 
     def ridged(self, Z: Array) -> Array:
         """Return Kz (M, m, m); the kernels are 1 on the diagonal, so the ridge does not depend on Z."""
-        return np.asarray(self._block_z(Z).values + RIDGE * np.eye(len(Z)))
+        return np.asarray(self._keep(Z)[1].values + RIDGE * np.eye(len(Z)))
 
-    def _block_z(self, Z: Array) -> StackBlock:
-        return self._keep(Z)[1]
+    def blocks(self, Z: Array) -> RowBlocks[StackBlock]:
+        """Return the blocks of ``K_k(X, Z)``; a single one is kept until Z moves."""
+        return self._keep(Z)[2]
 
-    def blocks(self, Z: Array) -> Iterator[tuple[slice, StackBlock]]:
-        """Yield ``(rows, K_k(X[rows], Z))``; a single block is kept until Z moves."""
-        n, (_, _, kept) = len(self.X), self._keep(Z)
-        step = self.block_rows or max(1, BLOCK_BYTES // (8 * ARRAYS_PER_BLOCK * len(self.kernels) * len(Z)))
-        if kept:
-            yield slice(0, n), kept[0]
-            return
-        for first in range(0, n, step):
-            rows = slice(first, min(n, first + step))
-            block = StackBlock(self.kernels, self.X[rows], Z)
-            if n <= step:
-                kept.append(block)
-            yield rows, block
-
-    def _keep(self, Z: Array) -> tuple[Array, StackBlock, list[StackBlock]]:
+    def _keep(self, Z: Array) -> tuple[Array, StackBlock, RowBlocks[StackBlock]]:
+        """Return Z, the blocks of ``K_k(Z, Z)`` and those of ``K_k(X, Z)``, the same ones until Z moves."""
         if self._kept is None or not np.array_equal(self._kept[0], Z):
-            self._kept = (Z.copy(), StackBlock(self.kernels, Z, Z), [])
+            Z = Z.copy()
+            X, kernels = self.X, self.kernels  # a closure over self would keep the blocks alive after it
+            step = self.block_rows or rows_per_block(len(kernels) * len(Z), ARRAYS_PER_BLOCK)
+            blocks = RowBlocks(len(X), step, lambda rows: StackBlock(kernels, X[rows], Z))
+            self._kept = (Z, StackBlock(kernels, Z, Z), blocks)
         return self._kept
 
 
-class Features(ABC):
-    """Features of all rows, block by block, for the Newton solver; iterated several times."""
+class MixtureFeatures(ABC):
+    """The features that a method's machine is trained on."""
 
     n_features: int
 
     def __init__(self, objective: MixtureObjective, Z: Array, mu: Array) -> None:
         self.objective, self.Z, self.mu = objective, Z, mu
-        self._kept: Array | None = None
 
-    def __iter__(self) -> Iterator[tuple[slice, Array]]:
-        n = len(self.objective.X)
-        if self._kept is not None:
-            yield slice(0, n), self._kept
-            return
-        for rows, block in self.objective.blocks(self.Z):
-            Phi = np.ascontiguousarray(self._whiten(block.values))
-            if len(Phi) == n:
-                self._kept = Phi
-            yield rows, Phi
+    def blocks(self) -> RowBlocks[Array]:
+        """Return the features of all rows, block by block."""
+        return self.objective.blocks(self.Z).then(lambda block: np.ascontiguousarray(self._whiten(block.values)))
 
     @abstractmethod
     def _whiten(self, values: Array) -> Array:

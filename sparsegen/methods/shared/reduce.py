@@ -8,72 +8,93 @@ The choice does not look at labels, so all outputs share it, and a model holds m
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
-from numbers import Integral, Real
-from typing import Any
 
 import numpy as np
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from sparsegen import progress
 from sparsegen.arrays import Array
 from sparsegen.errors import OptionError
 from sparsegen.kernels import BoundKernel
+from sparsegen.methods.shared.count import require_rows
+from sparsegen.methods.shared.diagonal import gram_diagonal
+from sparsegen.methods.shared.estimator import SingleKernelClassifier
+from sparsegen.methods.shared.parameters import (
+    MAX_SECONDS,
+    NOT_NEGATIVE,
+    POSITIVE,
+    one_of,
+    parameter,
+    positional,
+    whole,
+)
 from sparsegen.solvers.cholesky import IncrementalCholesky
 
-DIAGONAL_ROWS = 64  # rows per small Gram block of which only the diagonal is kept
 
-CONSTRAINTS: dict[str, list[Any]] = {
-    "n_vectors": [Interval(Integral, 1, None, closed="left"), None],
-    "eta": [Interval(Real, 0.0, None, closed="left")],
-    "order": [StrOptions({"rows", "pivoted"})],
-    "basis": [StrOptions({"rows", "axes"})],
-    "max_seconds": [Interval(Real, 0.0, None, closed="neither"), None],
-}
+class ReducedSpaceClassifier(SingleKernelClassifier):
+    """A machine on the kernel values of linearly independent training rows."""
 
+    n_vectors: int | None = positional(
+        default=None,
+        meaning="choose at most this many rows; ``None`` leaves it to ``eta``. Memory and time grow as O(n m) and "
+        "O(n m^2) with the number m chosen: bound it where rows are many and lie far apart",
+        allowed=(whole(1),),
+        kw_only=False,
+    )
+    eta: float = parameter(
+        0.1,
+        "a row is chosen if its squared distance, in the feature space, to the span of the rows chosen so far is "
+        "larger than this. Larger is sparser; a Gaussian kernel has K(x, x) = 1, so 0 <= eta < 1 there",
+        NOT_NEGATIVE,
+    )
+    order: str = parameter(
+        "rows",
+        '``"rows"`` looks at rows in the order given [I08]; ``"pivoted"`` takes the most distant row each time',
+        one_of("rows", "pivoted"),
+    )
+    basis: str = parameter(
+        "rows",
+        '``"rows"`` chooses training rows; ``"axes"``, for the linear kernel only, takes the unit vectors (OSV)',
+        one_of("rows", "axes"),
+    )
+    C: float = parameter(1.0, "weight of the loss: ``C xi`` for the hinge, ``C/2 xi^2`` for squared errors", POSITIVE)
+    max_seconds: float | None = MAX_SECONDS
 
-@dataclass(frozen=True)
-class Reduction:
-    """How vectors are chosen; the fields are the parameters of the estimators that share it."""
-
-    n_vectors: int | None
-    eta: float
-    order: str
-    basis: str
-    max_seconds: float | None
-
-    def vectors(self, X: Array, kernel: BoundKernel) -> Array:
+    def _vectors(self, X: Array, kernel: BoundKernel) -> Array:
         """Return the vectors whose kernel values are the coordinates of the reduced space."""
-        if self.basis == "axes":
-            return self._axes(X, kernel)
-        n = len(X)
-        if self.n_vectors is not None and self.n_vectors > n:
-            raise OptionError(f"{self.n_vectors} vectors were asked for, but there are only {n} rows to train on")
-        diagonal = gram_diagonal(X, kernel)
-        largest = float(diagonal.max())
-        if 0.0 < largest <= self.eta:
-            raise OptionError(f"eta is {self.eta:g}, but K(x, x) is at most {largest:g}: no row is left; lower eta")
-        bound = int(self.n_vectors or n)
-        end = np.inf if self.max_seconds is None else time.monotonic() + self.max_seconds
-        chosen = IncrementalCholesky(diagonal, self.eta, pivoted=self.order == "pivoted")
-        with progress.task("choosing independent rows", bound) as advance:
-            while len(chosen.rows) < bound and (row := chosen.next_row()) is not None:
-                chosen.add(row, kernel.gram(X, X[row : row + 1])[:, 0])
-                advance(f"largest residual {chosen.residual.max():.3g}")
-                if time.monotonic() >= end:
-                    break
-        # Rows that are all zero to the kernel: any one of them keeps the model well-formed.
-        return X[chosen.rows] if len(chosen.rows) else X[:1].copy()
-
-    def _axes(self, X: Array, kernel: BoundKernel) -> Array:
-        if kernel.name != "linear":
+        if self.basis == "rows":
+            pivoted = self.order == "pivoted"
+            return independent_rows(X, kernel, self.eta, self.n_vectors, pivoted=pivoted, max_seconds=self.max_seconds)
+        if not kernel.is_linear:
             raise OptionError(f"basis 'axes' needs the linear kernel, but the kernel is {kernel.name!r}")
         if self.n_vectors is not None:
             raise OptionError("basis 'axes' has one vector per feature; leave n_vectors out")
         return np.eye(X.shape[1])  # h(x) = x [I08, eq. 13]
 
 
-def gram_diagonal(X: Array, kernel: BoundKernel) -> Array:
-    """Return K(x, x) for every row, from small blocks."""
-    parts = [X[first : first + DIAGONAL_ROWS] for first in range(0, len(X), DIAGONAL_ROWS)]
-    return np.concatenate([np.diagonal(kernel.gram(part, part)) for part in parts])
+def independent_rows(
+    X: Array,
+    kernel: BoundKernel,
+    eta: float,
+    n_vectors: int | None = None,
+    *,
+    pivoted: bool = False,
+    max_seconds: float | None = None,
+) -> Array:
+    """Return the rows of X that are linearly independent in the feature space up to ``eta`` [I08, eq. 9-12]."""
+    n = len(X)
+    require_rows(n_vectors or 0, n)
+    diagonal = gram_diagonal(X, kernel)
+    largest = float(diagonal.max())
+    if 0.0 < largest <= eta:
+        raise OptionError(f"eta is {eta:g}, but K(x, x) is at most {largest:g}: no row is left; lower eta")
+    bound = int(n_vectors or n)
+    end = np.inf if max_seconds is None else time.monotonic() + max_seconds
+    chosen = IncrementalCholesky(diagonal, eta, pivoted=pivoted)
+    with progress.task("choosing independent rows", bound) as advance:
+        while len(chosen.rows) < bound and (row := chosen.next_row()) is not None:
+            chosen.add(row, kernel.gram(X, X[row : row + 1])[:, 0])
+            advance(f"largest residual {chosen.residual.max():.3g}")
+            if time.monotonic() >= end:
+                break
+    # Where every row is zero to the kernel, any one of them keeps the model well-formed.
+    return X[chosen.rows] if len(chosen.rows) else X[:1].copy()

@@ -9,7 +9,7 @@ from sklearn.cluster import KMeans
 from sparsegen.arrays import Array
 from sparsegen.errors import OptionError
 
-BETWEEN_CLASSES = 10.0  # weight of the scatter between class means, relative to the total scatter
+BETWEEN_CLASSES_WEIGHT = 10.0  # weight of the scatter between class means, relative to the total scatter
 
 
 def start_vectors(X: Array, Y: Array, m: int, init: str | ArrayLike, rng: np.random.RandomState) -> Array:
@@ -43,7 +43,7 @@ def _centres(X: Array, m: int, rng: np.random.RandomState) -> Array:
     """Return m centres of k-means."""
     distinct = len(np.unique(X, axis=0))
     centres = KMeans(min(m, distinct), n_init=1, random_state=rng).fit(X).cluster_centers_
-    # Fewer distinct rows than vectors: the rest start as copies a little aside, so that each can move its own way.
+    # With fewer distinct rows than vectors the rest start as copies, slightly moved so that each can go its own way.
     extra = centres[rng.randint(len(centres), size=m - len(centres))]
     return np.vstack([centres, extra + 1e-3 * (X.std() or 1.0) * rng.standard_normal(extra.shape)])
 
@@ -57,7 +57,7 @@ def start_projection(X: Array, Y: Array, p: int | None) -> Array | None:
     centred = X - X.mean(axis=0)
     owner = class_of(Y)
     means = np.array([centred[owner == k].mean(axis=0) for k in np.unique(owner)])
-    scatter = centred.T @ centred / len(X) + BETWEEN_CLASSES * (means.T @ means) / len(means)
+    scatter = centred.T @ centred / len(X) + BETWEEN_CLASSES_WEIGHT * (means.T @ means) / len(means)
     _, directions = np.linalg.eigh(scatter)
     return np.ascontiguousarray(directions[:, ::-1][:, :p].T)
 

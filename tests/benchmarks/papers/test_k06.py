@@ -13,7 +13,7 @@ from benchmarks.papers._greedy_path import grow
 from benchmarks.papers._lab import Lab
 from sparsegen.arrays import Array
 from sparsegen.methods import METHODS
-from sparsegen.solvers.greedy import Machine
+from sparsegen.solvers.greedy import GrowingMachine
 
 
 def crossed_classes(n: int) -> tuple[Array, Any]:
@@ -61,7 +61,7 @@ def test_the_full_svm_is_the_optimum_over_all_rows_and_counts_those_with_a_loss(
     X, y = crossed_classes(80)
     machine = k06.FullSVM(lam=0.3, gamma=1.0).fit(X, y)
     K = machine._kernel.gram(X, X)
-    optimum = Machine(y.astype(float), 0.3)
+    optimum = GrowingMachine(y.astype(float), 0.3)
     optimum.load(K, K, np.zeros(81))
     optimum.solve(100)
     np.testing.assert_allclose(machine._svc.decision_function(K), optimum.o, atol=0.02)

@@ -19,7 +19,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from sparsegen import SLMC, SVM
 from sparsegen.errors import DataError
 from sparsegen.methods import METHODS
-from sparsegen.methods.shared.estimator import SparseClassifier, plain_labels, sign_matrix
+from sparsegen.methods.shared.estimator import SparseClassifier, model_labels, sign_matrix
 
 DESCENT = {"n_vectors": 4, "max_iter": 5}
 QUICK: dict[str, dict[str, Any]] = {
@@ -102,11 +102,11 @@ def test_labels_come_back_as_they_were(
     ]
 
 
-def test_plain_labels_are_integers_only_where_they_are_whole() -> None:
-    assert plain_labels(np.array([1.5, 2.0])) == ("1.5", "2.0")
-    assert plain_labels(np.array([10, 20], dtype=object)) == (10, 20)
-    assert all(type(label) is int for label in plain_labels(np.array([1.0, 2.0])))
-    assert all(type(label) is str for label in plain_labels(np.array(["1", "2"])))
+def test_model_labels_are_integers_only_where_they_are_whole() -> None:
+    assert model_labels(np.array([1.5, 2.0])) == ("1.5", "2.0")
+    assert model_labels(np.array([10, 20], dtype=object)) == (10, 20)
+    assert all(type(label) is int for label in model_labels(np.array([1.0, 2.0])))
+    assert all(type(label) is str for label in model_labels(np.array(["1", "2"])))
 
 
 def test_sign_matrix_has_one_column_for_two_classes() -> None:

@@ -1,0 +1,40 @@
+"""Blocks of rows: they cover every row once, and a single one is computed once."""
+
+from __future__ import annotations
+
+from itertools import chain
+
+import pytest
+
+from sparsegen.solvers import blocks
+from sparsegen.solvers.blocks import RowBlocks, row_slices, rows_per_block
+
+
+@pytest.mark.parametrize(("n", "step"), [(0, 3), (1, 3), (3, 3), (7, 3), (9, 3), (5, 1)])
+def test_slices_cover_every_row_once(n: int, step: int) -> None:
+    parts = [list(range(n))[rows] for rows in row_slices(n, step)]
+    assert list(chain(*parts)) == list(range(n))
+    assert all(0 < len(part) <= step for part in parts)
+
+
+def test_rows_per_block_fit_in_the_memory_given(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert rows_per_block(10, 3, n_bytes=8 * 10 * 3 * 7 + 5) == 7
+    assert rows_per_block(10**9, n_bytes=8) == 1
+    monkeypatch.setattr(blocks, "BLOCK_BYTES", 800)
+    assert rows_per_block(10) == 10
+
+
+@pytest.mark.parametrize(("step", "computed"), [(10, 1), (12, 1), (4, 9)])
+def test_a_single_block_is_computed_once(step: int, computed: int) -> None:
+    seen: list[slice] = []
+
+    def compute(rows: slice) -> list[int]:
+        seen.append(rows)
+        return list(range(10))[rows]
+
+    numbers = RowBlocks(10, step, compute)
+    squares = numbers.then(lambda some: [i * i for i in some])
+    assert list(chain(*(some for _, some in numbers))) == list(range(10))
+    for _ in range(2):
+        assert list(chain(*(some for _, some in squares))) == [i * i for i in range(10)]
+    assert len(seen) == computed
