@@ -1,11 +1,11 @@
-"""What the readers share: what is asked of them, what they return, and the checks on numbers, labels and names."""
+"""Checks on the numbers, labels and names of a data set, which all readers share, and the words of their messages."""
 
 from __future__ import annotations
 
 import math
 import re
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,28 +20,6 @@ MAX_FEATURES = 1_000_000
 MAX_TEXT = 200  # characters of a label or a feature name
 
 _NUMBER = re.compile(r"[ \t]*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?[ \t]*", re.ASCII)
-
-
-class Wanted(NamedTuple):
-    """What a caller wants of a file; each format takes from it what it has a word for."""
-
-    label: str | int | None = None
-    """Label column of a table."""
-    part: str = "train"
-    """Which arrays of an NPZ that holds both: train or test."""
-    n_features: int | None = None
-    """Features of the model that will see the rows; ``None`` where the rows are for training and need labels."""
-    feature_names: tuple[str, ...] = ()
-    """Names of those features, empty where the model has none."""
-
-
-class Rows(NamedTuple):
-    """What a reader returns."""
-
-    X: Array
-    y: Labels | None
-    names: tuple[str, ...] | None
-    """``None`` where the file has no names."""
 
 
 # ---- Numbers ---------------------------------------------------------------------------------------------------------
@@ -99,7 +77,7 @@ def frozen(array: NDArray[Any]) -> NDArray[Any]:
 # ---- Labels ----------------------------------------------------------------------------------------------------------
 
 
-def plain_labels(y: NDArray[Any], source: str) -> Labels:
+def checked_labels(y: NDArray[Any], source: str) -> Labels:
     """Return labels as int64 where all are whole numbers, as str otherwise."""
     if y.ndim == 2 and y.shape[1] == 1:
         y = y[:, 0]

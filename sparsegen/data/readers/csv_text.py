@@ -17,8 +17,6 @@ import numpy as np
 from sparsegen.arrays import Array
 from sparsegen.data.checks import (
     Labels,
-    Rows,
-    Wanted,
     check_names,
     check_text,
     count,
@@ -30,6 +28,7 @@ from sparsegen.data.checks import (
     model_order,
     short,
 )
+from sparsegen.data.readers import READERS, FileRows, Reader, Wanted
 from sparsegen.errors import DataError, nearest
 
 SEPARATORS = (",", ";", "\t")
@@ -41,7 +40,7 @@ class _Columns(NamedTuple):
     label: int | None
 
 
-def read(raw: bytes, source: str, wanted: Wanted) -> Rows:
+def read(raw: bytes, source: str, wanted: Wanted) -> FileRows:
     """Return the wanted columns of a table."""
     separator = max(SEPARATORS, key=lambda candidate: _fit(raw, candidate))
     records = _records(raw, separator, source)
@@ -53,7 +52,7 @@ def read(raw: bytes, source: str, wanted: Wanted) -> Rows:
         raise DataError(f"{source} has one column only; separate features and label by a comma, semicolon or tab")
     X, labels = _read_cells(records, header, columns, source)
     names = tuple(header[column] for column in columns.features)
-    return Rows(X, None if columns.label is None else labels.array(source), names)
+    return FileRows(X, None if columns.label is None else labels.array(source), names)
 
 
 class _LabelColumn:
@@ -213,3 +212,6 @@ def _label_column(header: list[str], label: str | int, source: str) -> int:
     if re.fullmatch(r"[+-]?\d{1,9}", name, re.ASCII) and -len(header) <= int(name) < len(header):
         return int(name) % len(header)
     raise DataError(f"column {short(label)} is not in {source}{nearest(name, header)}; it has {listed(header)}")
+
+
+READERS.register("csv")(Reader(read, suffixes=(".csv", ".tsv", ".txt")))
