@@ -9,11 +9,11 @@ import numpy as np
 
 from sparsegen import progress
 from sparsegen.arrays import Array
-from sparsegen.devices import Measurement, Profile
+from sparsegen.devices import Measurement, Profile, device_rows
 from sparsegen.lowering.formats import FLOAT32, Format
 from sparsegen.lowering.selftest import make_selftest
 from sparsegen.model import SparseModel
-from sparsegen.verify import Exports, device_rows, devices_for
+from sparsegen.verify import Exports, devices_for
 
 
 @dataclass(frozen=True)

@@ -5,14 +5,13 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sparsegen import progress
 from sparsegen.arrays import Array
-from sparsegen.devices import DEVICES, Device
+from sparsegen.devices import DEVICES, Device, device_rows
 from sparsegen.errors import DataError, FitError, FitWarning, OptionError, ToolError
 from sparsegen.lowering.formats import FLOAT32, Format
 from sparsegen.model import SparseModel
@@ -146,24 +145,3 @@ def _compare(
         dtype=export.format.dtype,
         same_labels=float(np.mean(out.labels == labels)),
     )
-
-
-def device_rows(export: Export, X: Array) -> NDArray[Any]:
-    """Return raw rows in the type that an export reads."""
-    rows = as_float32(X)
-    return rows if export.integer is None else export.integer.inputs(np.asarray(X, dtype=np.float64))
-
-
-def as_float32(X: Array) -> NDArray[np.float32]:
-    """Return rows as a device takes them, or raise where float32 cannot hold a value."""
-    given = np.asarray(X)
-    with np.errstate(over="ignore"):
-        rows = given.astype(np.float32)
-    if not np.isfinite(rows).all():
-        row, column = np.argwhere(~np.isfinite(rows))[0]
-        if not np.isfinite(given[row, column]):
-            raise DataError(f"row {row + 1}, feature {column + 1} is not a finite number; devices need one")
-        raise DataError(
-            f"row {row + 1}, feature {column + 1} holds a value beyond float32, which devices take; rescale it"
-        )
-    return rows

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from golden_models import SMALL, rows
 
-from sparsegen.devices import DEVICES, Device, Outputs
+from sparsegen.devices import DEVICES, Device, Outputs, as_float32
 from sparsegen.errors import DataError, FitError, FitWarning, ModelError, OptionError, ToolError
 from sparsegen.lowering.formats import FLOAT32, Format
 from sparsegen.model import SparseModel
 from sparsegen.targets import TARGETS, Target
-from sparsegen.verify import TOLERANCE, Verdict, as_float32, devices_for, verify
+from sparsegen.verify import TOLERANCE, Verdict, devices_for, verify
 
 MODEL = SMALL["binary_rbf"]
 X = rows(MODEL)

@@ -15,14 +15,13 @@ import numpy as np
 
 from benchmarks import _report
 from sparsegen.arrays import Array
-from sparsegen.devices import DEVICES, Device, Measurement
+from sparsegen.devices import DEVICES, Device, Measurement, device_rows
 from sparsegen.kernels import KERNELS
 from sparsegen.lowering.formats import Format
 from sparsegen.lowering.integer_program import half_power_table
 from sparsegen.model import SparseModel, Transform
 from sparsegen.targets import TARGETS, Export
 from sparsegen.targets._render import c_array, c_real
-from sparsegen.verify import device_rows
 
 FAMILIES = ("atmega328p", "cortex-m0plus", "cortex-m3", "cortex-m4f", "cortex-m7", "cortex-m33", "rv32imc")
 N_VECTORS, N_FEATURES, ROWS = 16, 16, 64

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sparsegen.arrays import Array
 from sparsegen.errors import DataError, OptionError, ToolError
 from sparsegen.lowering.locate_data import thinned
 from sparsegen.registry import Registry
@@ -123,6 +124,27 @@ class Device(ABC):
 def thin(rows: NDArray[Any], most: int = MEASURED_ROWS) -> NDArray[Any]:
     """Return the rows that are measured: at most ``most``, evenly spaced and the same ones every time."""
     return thinned(rows, most)
+
+
+def device_rows(export: Export, X: Array) -> NDArray[Any]:
+    """Return raw rows in the type that an export reads."""
+    rows = as_float32(X)
+    return rows if export.integer is None else export.integer.inputs(np.asarray(X, dtype=np.float64))
+
+
+def as_float32(X: Array) -> NDArray[np.float32]:
+    """Return rows as a device takes them, or raise where float32 cannot hold a value."""
+    given = np.asarray(X)
+    with np.errstate(over="ignore"):
+        rows = given.astype(np.float32)
+    if not np.isfinite(rows).all():
+        row, column = np.argwhere(~np.isfinite(rows))[0]
+        if not np.isfinite(given[row, column]):
+            raise DataError(f"row {row + 1}, feature {column + 1} is not a finite number; devices need one")
+        raise DataError(
+            f"row {row + 1}, feature {column + 1} holds a value beyond float32, which devices take; rescale it"
+        )
+    return rows
 
 
 DEVICES: Registry[Device] = Registry("device", __name__)

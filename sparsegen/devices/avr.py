@@ -81,8 +81,11 @@ class Avr(Device):
         )
 
 
+ATMEGA328P = Profile("ATmega328P", 16_000_000, 32 << 10, 2 << 10)
+ATTINY85 = Profile("ATtiny85", 8_000_000, 8 << 10, 512)
+
 for name, description, profile in (
-    ("atmega328p", "8-bit AVR, no FPU (Arduino Uno and Nano)", Profile("ATmega328P", 16_000_000, 32 << 10, 2 << 10)),
-    ("attiny85", "8-bit AVR, no FPU and no multiplier", Profile("ATtiny85", 8_000_000, 8 << 10, 512)),
+    ("atmega328p", "8-bit AVR, no FPU (Arduino Uno and Nano)", ATMEGA328P),
+    ("attiny85", "8-bit AVR, no FPU and no multiplier", ATTINY85),
 ):
     DEVICES.register(name)(Avr(name, description, profile))

@@ -6,13 +6,13 @@ from typing import Any
 
 from sparsegen.devices import DEVICES, Profile
 from sparsegen.devices._emulated import EmulatedDevice
-from sparsegen.devices._emulator import Core, Registers, unicorn
+from sparsegen.devices._emulator import Processor, Registers, unicorn
 
 SOFT_FLOAT = "thumb-freestanding-eabi"
 HARD_FLOAT = "thumb-freestanding-eabihf"
 
 
-class CortexM(Core):
+class CortexM(Processor):
     """A Cortex-M processor of unicorn, by the name of its model there."""
 
     entry_bit = 1

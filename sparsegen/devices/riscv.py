@@ -6,10 +6,10 @@ from typing import Any
 
 from sparsegen.devices import DEVICES, Profile
 from sparsegen.devices._emulated import EmulatedDevice
-from sparsegen.devices._emulator import Core, Registers, unicorn
+from sparsegen.devices._emulator import Processor, Registers, unicorn
 
 
-class Rv32(Core):
+class Rv32(Processor):
     """The 32-bit RISC-V processor of unicorn."""
 
     entry_bit = 0

@@ -22,7 +22,7 @@ ONE = np.ones((1, 1), np.float32)
 MODEL = SMALL["binary_rbf"]
 
 
-@pytest.fixture(params=["atmega328p", "attiny85"])
+@pytest.fixture(params=[name for name in DEVICES if isinstance(DEVICES[name], Avr)])
 def device(request):
     found = DEVICES[request.param]
     if found.missing() is not None:
@@ -61,6 +61,12 @@ def test_cycles_equal_a_hand_count(device, make_export, text, cycles):
     source = f'__attribute__((naked)) int m_predict(const float *x) {{ __asm__ volatile ("{text}"); }}'
     cost = device.measure(make_export(source, 1, 1), np.ones((3, 1), np.float32))
     assert (cost.cycles, cost.worst_cycles, cost.instructions) == (cycles, cycles, None)
+
+
+def test_cycles_are_told_and_no_latency(device, sample):
+    cost = device.measure(sample.export, sample.X)
+    assert None not in (cost.flash, cost.ram, cost.cycles, cost.worst_cycles)
+    assert cost.instructions is cost.worst_instructions is cost.latency_us is None
 
 
 def test_mean_and_worst_are_told_apart(device, make_export):
