@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 import numpy as np
@@ -14,14 +13,6 @@ from sparsegen.model import SparseModel
 
 SHADES = " ░▒▓█"
 GAP = "  "
-
-
-def parse_size(text: str) -> tuple[int, int]:
-    """Return (height, width) of text like ``16x16``."""
-    match = re.fullmatch(r"(\d{1,4})x(\d{1,4})", text)
-    if match is None or 0 in (size := (int(match[1]), int(match[2]))):
-        raise OptionError(f"image size {text!r} must be HEIGHTxWIDTH, such as 16x16")
-    return size
 
 
 def vector_images(model: SparseModel, size: tuple[int, int]) -> Array:

@@ -1,4 +1,4 @@
-"""Number formats by name, and the smallest that a model can do with."""
+"""The smallest number format that a model can do with."""
 
 from __future__ import annotations
 
@@ -10,41 +10,12 @@ from golden_models import SMALL, model, rbf
 from integer_models import SIXTEEN, make_integer_case
 
 from sparsegen.errors import OptionError
-from sparsegen.lowering.choose_format import choose_dtype, make_formats
+from sparsegen.lowering.choose_format import choose_dtype
 from sparsegen.lowering.formats import Format
 
 CASE = make_integer_case(4, d=4, m=8, n_classes=3)
-INPUTS = "f32, raw-int16, raw-uint8, grid"
 LABELS = CASE.model.predict(CASE.rows)
 NUMBERS = Format("q7", "f32", rows=CASE.rows, labels=LABELS)
-
-
-@pytest.mark.parametrize(
-    ("text", "names"), [("f32", ["f32"]), ("q7,q15", ["q7", "q15"]), (" q15 , q7,q15,", ["q15", "q7"])]
-)
-def test_formats_by_name(text, names):
-    assert make_formats(text, "f32") == [Format(name, "f32") for name in names]
-
-
-def test_inputs_and_early_exit_are_carried():
-    assert make_formats("q7", "raw-uint8", early_exit=True) == [Format("q7", "raw-uint8", early_exit=True)]
-
-
-@pytest.mark.parametrize(
-    ("text", "reads", "early_exit", "sentence"),
-    [
-        (",", "f32", False, "--dtype names no number format; choose from: f32, q15, q7"),
-        ("q8", "f32", False, "--dtype 'q8' is unknown (did you mean 'q7'?); choose from: f32, q15, q7"),
-        ("q7,auto", "f32", False, "--dtype 'auto' is unknown; choose from: f32, q15, q7"),
-        ("q7", "raw-int8", False, "--input 'raw-int8' is unknown (did you mean 'raw-uint8'?); choose from: " + INPUTS),
-        ("q7,f32", "grid", False, "float32 exports read f32 and never stop early; choose --dtype q15 or q7 for that"),
-        ("f32", "f32", True, "float32 exports read f32 and never stop early; choose --dtype q15 or q7 for that"),
-    ],
-)  # fmt: skip
-def test_bad_requests_are_one_sentence(text, reads, early_exit, sentence):
-    with pytest.raises(OptionError) as refused:
-        make_formats(text, reads, early_exit=early_exit)
-    assert str(refused.value) == sentence
 
 
 def near_ties(gap):

@@ -4,6 +4,8 @@
 BOARDS := sifive_e
 BOARD ?= sifive_e
 DEVICE := rv32imc
+FLASH_BYTES := 0x400000
+RAM_BYTES := 0x4000
 
 CC := riscv64-unknown-elf-gcc
 SIZE := riscv64-unknown-elf-size
@@ -12,7 +14,7 @@ STANDARD := -std=c99 -ffreestanding -fno-tree-loop-distribute-patterns # else lo
 STACK_BYTES ?= 1024
 SUPPORT_SOURCES := startup.c board.c
 SUPPORT_FOLDER := riscv
-MEMORY := FLASH_BYTES=0x400000 RAM_BYTES=0x4000 STACK_BYTES=$(STACK_BYTES)
+MEMORY := FLASH_BYTES=$(FLASH_BYTES) RAM_BYTES=$(RAM_BYTES) STACK_BYTES=$(STACK_BYTES)
 LINK = -nostdlib $(addprefix -Wl$(comma)--defsym=,$(MEMORY)) -T $(SUPPORT)riscv/link.ld -lgcc
 comma := ,
 

@@ -1,0 +1,77 @@
+"""Number formats: what ``--dtype``, ``--input``, ``--calibrate``, ``--max-loss`` and ``--early-exit`` mean."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+from sparsegen.cli.inputs import rows_for
+from sparsegen.errors import OptionError, ToolError, nearest
+
+if TYPE_CHECKING:
+    from sparsegen.lowering.formats import Format
+    from sparsegen.model import SparseModel
+
+AUTO = "auto"
+DEFAULT_MAX_LOSS = 0.5
+T = TypeVar("T")
+
+
+def parse_formats(dtypes: str, reads: str, *, early_exit: bool = False) -> list[Format]:
+    """Return the formats that comma-separated dtypes name."""
+    from sparsegen.lowering.formats import Format
+    from sparsegen.lowering.quantize import DTYPES, INPUTS
+
+    names = list(dict.fromkeys(name.strip() for name in dtypes.split(",") if name.strip()))
+    if not names:
+        raise OptionError(f"--dtype names no number format; choose from: {', '.join(DTYPES)}")
+    for name in names:
+        if name not in DTYPES:
+            raise OptionError(f"--dtype {name!r} is unknown{nearest(name, DTYPES)}; choose from: {', '.join(DTYPES)}")
+    if reads not in INPUTS:
+        raise OptionError(f"--input {reads!r} is unknown{nearest(reads, INPUTS)}; choose from: {', '.join(INPUTS)}")
+    if "f32" in names and (reads != "f32" or early_exit):
+        raise OptionError("float32 exports read f32 and never stop early; choose --dtype q15 or q7 for that")
+    return [Format(name, reads, early_exit=early_exit) for name in names]
+
+
+def calibrated(formats: list[Format], model: SparseModel, data_file: Path | None, label: str | None) -> list[Format]:
+    """Return the formats with the rows of a file to choose integer scales on."""
+    if data_file is None:
+        return formats
+    X, y = rows_for(model, data_file, label)
+    return [replace(numbers, rows=X, labels=y) for numbers in formats]
+
+
+def one_format(
+    model: SparseModel,
+    dtype: str,
+    reads: str,
+    calibrate: Path | None,
+    label: str | None,
+    max_loss: float | None = None,
+    early_exit: bool = False,
+) -> Format:
+    """Return the one format that ``--dtype`` names; ``auto`` finds the smallest that is accurate enough."""
+    from sparsegen.lowering.choose_format import choose_dtype
+
+    formats = parse_formats("q7" if dtype == AUTO else dtype, reads, early_exit=early_exit)
+    if len(formats) > 1:
+        raise OptionError(f"an export has one number format, but --dtype is {dtype!r}; export once for each")
+    (chosen,) = calibrated(formats, model, calibrate, label)
+    if dtype != AUTO:
+        return chosen
+    return replace(chosen, dtype=choose_dtype(model, chosen, DEFAULT_MAX_LOSS if max_loss is None else max_loss)[0])
+
+
+def run_each(formats: list[Format], target: str, run: Callable[[Format], list[T]]) -> list[T]:
+    """Return what ``run`` gives for every format, in one list."""
+    results = []
+    for numbers in formats:
+        found = run(numbers)
+        if not found:
+            raise ToolError(f"no device can run {target} exports here; what each needs: sparsegen list devices")
+        results += found
+    return results
