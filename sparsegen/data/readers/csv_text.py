@@ -84,7 +84,7 @@ def _read_cells(
     records: Iterator[tuple[int, list[str]]], header: list[str], columns: _Columns, source: str
 ) -> tuple[Array, _LabelColumn]:
     values, labels = array("d"), _LabelColumn()
-    flaw = ""  # told after all rows were counted: a row that is cut wrongly explains a cell that is no number
+    flaw: DataError | None = None  # raised after all rows: one that is cut wrongly explains a cell that is no number
     for row, cells in records:
         if len(cells) != len(header):
             raise DataError(
@@ -94,13 +94,13 @@ def _read_cells(
         numbers = _numbers([cells[column] for column in columns.features])
         if numbers is not None:
             values.extend(numbers)
-        elif not flaw:
+        elif flaw is None:
             flawed = next(column for column in columns.features if not is_finite(cells[column]))
             flaw = _cell_flaw(cells[flawed], f"row {row}, column {short(header[flawed])} of {source}")
         if columns.label is not None:
             labels.add(cells[columns.label], row)
-    if flaw:
-        raise DataError(flaw)
+    if flaw is not None:
+        raise flaw
     if not values:
         raise DataError(f"{source} has a header but no rows; add data below the header")
     X = np.frombuffer(values, dtype=np.float64).reshape(-1, len(columns.features))
@@ -147,15 +147,19 @@ def _fit(raw: bytes, separator: str) -> tuple[bool, bool, int]:
     return "\t" not in "".join(header), 1 < len(header) == len(row), len(header)
 
 
-def _cell_flaw(cell: str, where: str) -> str:
+def _cell_flaw(cell: str, where: str) -> DataError:
+    """Return the error for a cell that is not a finite number."""
     if not cell.strip():
-        return f"{where} is empty; fill it in or drop the row"
+        return DataError(f"{where} is empty; fill it in or drop the row")
     if _DECIMAL_COMMA.fullmatch(cell):
-        return f"{where} is {short(cell)}: a decimal comma is not supported; write it with a point"
+        return DataError(f"{where} is {short(cell)}: a decimal comma is not supported; write it with a point")
     if is_number(cell) or cell.strip().lower().lstrip("+-") in ("nan", "inf", "infinity"):
-        return f"{where} is {short(cell)}, not a finite number; replace it or drop the row"
-    remedy = "encode it as one, drop the column, or name it with --label if it holds the classes"
-    return f"{where} is {short(cell)}, not a number; {remedy}"
+        return DataError(f"{where} is {short(cell)}, not a finite number; replace it or drop the row")
+    return DataError(
+        f"{where} is {short(cell)}, not a number; encode it as one, drop the column, or name it as the label column if "
+        "it holds the classes",
+        change={"label": ""},
+    )
 
 
 def _check_header(header: list[str], source: str) -> None:
