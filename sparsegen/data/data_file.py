@@ -61,7 +61,7 @@ def read_features(
     """Return rows in a model's feature order, and their labels if the file has any.
 
     A CSV that has all of ``feature_names`` may have them in any order, among other columns. Its label column is
-    ``label``, which must be there if it is given, or else the last column where that is no feature; it may be missing
+    ``label``, which must exist if it is given, or else the last column where that is not a feature; it may be missing
     or empty. A model without names takes the columns as they come.
     """
     want = tuple(feature_names or ())

@@ -29,7 +29,7 @@ CALL_SECONDS = 120.0
 
 @dataclass(frozen=True)
 class Registers:
-    """The unicorn numbers of the registers a C call goes through."""
+    """Unicorn's numbers for the registers that a C call uses."""
 
     stack: int
     link: int
@@ -144,7 +144,7 @@ class EmulatedProcessor:
         return count
 
     def paint_stack(self) -> None:
-        """Fill the stack with a pattern, for ``stack_used`` to look for later."""
+        """Fill the stack with a pattern that ``stack_used`` looks for later."""
         self._uc.mem_write(STACK, bytes([PAINT]) * STACK_BYTES)
 
     def stack_used(self) -> int:

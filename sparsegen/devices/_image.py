@@ -20,7 +20,7 @@ OPTIMISE = "-Os"
 5 % fewer instructions, and more of both on processors without an FPU."""
 KEEP_SYMBOLS = "-g"  # zig strips an image built with -Os otherwise; debug sections are not loaded and not counted
 
-# clang for Arm leaves a 16-byte .ARM.exidx ("cannot unwind") even without unwind tables; nothing reads it, so it goes.
+# clang for Arm leaves a 16-byte .ARM.exidx ("cannot unwind") even without unwind tables; nothing reads it.
 LINKER_SCRIPT = f"""
 EXTERN(%(roots)s)
 SECTIONS {{

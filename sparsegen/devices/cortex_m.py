@@ -13,7 +13,7 @@ HARD_FLOAT = "thumb-freestanding-eabihf"
 
 
 class CortexM(Processor):
-    """A Cortex-M processor of unicorn, by the name of its model there."""
+    """A Cortex-M processor in unicorn, by unicorn's name for the model."""
 
     entry_bit = 1
 

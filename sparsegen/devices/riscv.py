@@ -10,7 +10,7 @@ from sparsegen.devices._emulator import Processor, Registers, unicorn
 
 
 class Rv32(Processor):
-    """The 32-bit RISC-V processor of unicorn."""
+    """Unicorn's 32-bit RISC-V processor."""
 
     entry_bit = 0
 

@@ -73,7 +73,7 @@ class SparseModel:
         return hash(self.sha256)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Copies of a fitted estimator, and its way to worker processes, go through the checked file format."""
+        """Return how to copy or pickle a model: through the checked file format, never as Python objects."""
         return SparseModel.from_bytes, (self.to_bytes(),)
 
     @property

@@ -69,8 +69,8 @@ def test_block_counting_equals_counting_every_instruction(device, sample):
 
 
 def test_count_equals_a_hand_count(device, make_export):
-    two = TWO_INSTRUCTIONS.get(type(device.processor))
-    if two is None:
+    two = next((text for kind, text in TWO_INSTRUCTIONS.items() if isinstance(device.processor, kind)), "")
+    if not two:
         pytest.skip(f"nobody has counted instructions of {device.name} by hand")
     source = f'__attribute__((naked)) int m_predict(const float *x) {{ __asm__ volatile ("{two}"); }}'
     assert device.measure(make_export(source, 1, 1), ONE).instructions == 2

@@ -27,7 +27,7 @@ $(BUILD)/firmware.hex: $(BUILD)/firmware.elf
 
 firmware: $(BUILD)/firmware.hex
 
-# simavr shows a line in colour, and its end as two dots.
+# simavr prints lines in colour and shows line ends as two dots.
 emulate: $(BUILD)/firmware.elf
 	simavr -m $(DEVICE) -f 16000000 $< 2>&1 | sed -e "s/$$(printf '\033')\[[0-9;]*m//g" -e '/^Loaded /d' -e 's/\.\.$$//'
 

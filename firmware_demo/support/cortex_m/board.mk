@@ -7,7 +7,7 @@ ifeq ($(filter $(BOARD),$(BOARDS)),)
 $(error there is no board $(BOARD) here; choose one of: $(BOARDS))
 endif
 
-# Of each board: the device that sparsegen writes loops for, the processor, and bytes of flash and RAM.
+# For each board: the device that sparsegen writes loops for, the processor, and bytes of flash and RAM.
 DEVICE_microbit := cortex-m0plus
 MACHINE_microbit := -mcpu=cortex-m0 -mfloat-abi=soft -DBOARD_MICROBIT
 FLASH_BYTES_microbit := 0x40000
@@ -29,7 +29,7 @@ DEVICE := $(DEVICE_$(BOARD))
 FLASH_BYTES := $(FLASH_BYTES_$(BOARD))
 RAM_BYTES := $(RAM_BYTES_$(BOARD))
 MACHINE := -mthumb $(MACHINE_$(BOARD))
-STANDARD := -std=c99 -ffreestanding -fno-tree-loop-distribute-patterns # else loops become calls of memcpy
+STANDARD := -std=c99 -ffreestanding -fno-tree-loop-distribute-patterns # or loops become calls to memcpy
 STACK_BYTES ?= 1024
 SUPPORT_SOURCES := startup.c board.c
 SUPPORT_FOLDER := cortex_m
@@ -39,7 +39,7 @@ comma := ,
 
 include $(dir $(lastword $(MAKEFILE_LIST)))../rules.mk
 
-# With -icount an instruction takes 2^3 ns, and a tick of SysTick the time that it takes on the board.
+# With -icount an instruction takes 2^3 ns; a tick of SysTick takes as long as on the board.
 INSTRUCTIONS_microbit := 7.8 # a tick at 16 MHz
 INSTRUCTIONS_mps2-an385 := 5 # a tick at 25 MHz
 INSTRUCTIONS_mps2-an386 := 5

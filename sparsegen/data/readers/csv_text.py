@@ -56,10 +56,10 @@ def read(raw: bytes, source: str, wanted: Wanted) -> FileRows:
 
 
 class _LabelColumn:
-    """Labels as numbers of distinct texts, so that a million rows of two classes keep two strings."""
+    """Labels as indices of their distinct texts, so that a million rows of two classes hold two strings."""
 
     def __init__(self) -> None:
-        self.code: dict[str, int] = {}  # text -> its number, in order of appearance
+        self.code: dict[str, int] = {}  # text -> its index, in order of appearance
         self.first_row: list[int] = []
         self.codes = array("q")
 
@@ -84,7 +84,7 @@ def _read_cells(
     records: Iterator[tuple[int, list[str]]], header: list[str], columns: _Columns, source: str
 ) -> tuple[Array, _LabelColumn]:
     values, labels = array("d"), _LabelColumn()
-    flaw: DataError | None = None  # raised after all rows: one that is cut wrongly explains a cell that is no number
+    flaw: DataError | None = None  # raised last: a row of the wrong length explains a cell that is not a number
     for row, cells in records:
         if len(cells) != len(header):
             raise DataError(
@@ -104,12 +104,12 @@ def _read_cells(
     if not values:
         raise DataError(f"{source} has a header but no rows; add data below the header")
     X = np.frombuffer(values, dtype=np.float64).reshape(-1, len(columns.features))
-    X.flags.writeable = False  # nobody else holds the buffer, so it needs no copy later
+    X.flags.writeable = False  # the buffer has no other owner, so it needs no copy later
     return X, labels
 
 
 def _numbers(cells: list[str]) -> list[float] | None:
-    """Return the cells as numbers, or ``None`` where one is not finite or is no plain decimal (``1_0``)."""
+    """Return the cells as numbers, or ``None`` where one is not finite or not a plain decimal (``1_0``)."""
     try:
         numbers = [float(cell) for cell in cells]
     except ValueError:
@@ -177,7 +177,7 @@ def _check_header(header: list[str], source: str) -> None:
 
 
 def _looks_like_numbers(header: list[str]) -> bool:
-    """Say whether a header is a row of data: all numbers, or one label among numbers that are not in rising order.
+    """Return whether a header is a row of data: all numbers, or one label among numbers that do not rise.
 
     Rising numbers beside a label are good names: 0, 1, 2, ... as pandas writes them, or wavelengths.
     """
@@ -192,7 +192,7 @@ def _training_columns(header: list[str], wanted: Wanted, source: str) -> _Column
 
 
 def _model_columns(header: list[str], wanted: Wanted, source: str) -> _Columns:
-    """Return the model's features in its order; without a named label it is the last column, if that is no feature."""
+    """Return the model's features in its order; the label is the named column, or the last if that is not a feature."""
     label = None if wanted.label is None else _label_column(header, wanted.label, source)
     last, n_features = len(header) - 1, wanted.n_features or 0
     place = {name: i for i, name in enumerate(header)}

@@ -44,13 +44,13 @@ def read(raw: bytes, source: str, wanted: Wanted) -> FileRows:
 
 
 def looks_like_libsvm(raw: bytes) -> bool:
-    """Say whether the first line that is no comment is a row of this format."""
+    """Return whether the first line that is not a comment is a row of this format."""
     lines = (line for line in io.BytesIO(raw) if line.strip() and not line.lstrip().startswith(b"#"))
     return _ROW.fullmatch(next(lines, b"").strip()) is not None
 
 
 def _first_index(names: tuple[str, ...]) -> int | None:
-    """Return where a model's indices began, if its names tell."""
+    """Return the index of a model's first feature, if its names tell."""
     return {"x0": 0, "x1": 1}.get(names[0]) if names and not has_names(names) else None
 
 

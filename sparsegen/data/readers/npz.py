@@ -50,7 +50,7 @@ def _read_archive(archive: zipfile.ZipFile, source: str, wanted: Wanted) -> File
 
 
 def _array(archive: zipfile.ZipFile, key: str, source: str) -> NDArray[Any]:
-    """Return one array after its header promised neither objects nor more than the file holds."""
+    """Return one array, once its header promises neither objects nor more bytes than the file holds."""
     info = archive.getinfo(f"{key}.npy")
     with archive.open(info) as member:
         shape, dtype = _npy_header(member)

@@ -45,7 +45,7 @@ class Board:
         return self.part.ram_bytes
 
     def missing(self, *, emulate: bool = True) -> str | None:
-        """Return what to install to build the firmware and to emulate (or flash) it, or ``None`` where all is there."""
+        """Return what to install to build firmware and emulate (or flash) it, or ``None`` where nothing is missing."""
         absent = _absent(["make", self.compiler, *([self.emulator] if emulate else [])])
         if not emulate and len(_absent(self.flashers)) == len(self.flashers):
             absent.append(" or ".join(self.flashers))
