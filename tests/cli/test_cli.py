@@ -8,48 +8,19 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from command_line import Ended, Run
 
-from sparsegen import cli, data
+from sparsegen import data
 from sparsegen.model import SparseModel
 from sparsegen.training import train as training
 
 ODD_LABELS = ("[red]x[/red]", "[/]", ":smile:", 'a,"b')
 QUICK = ("--set", "max_iter=3")
-
-
-@dataclass(frozen=True)
-class Ended:
-    """How a run of the command ended."""
-
-    code: int
-    out: str
-    err: str
-
-
-Run = Callable[..., Ended]
-
-
-@pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Run:
-    def run_main(*arguments: object) -> Ended:
-        monkeypatch.setattr(sys, "argv", ["sparsegen", *map(str, arguments)])
-        capfd.readouterr()
-        code: object = 0
-        try:
-            cli.main()
-        except SystemExit as ended:
-            code = ended.code
-        printed = capfd.readouterr()
-        return Ended(code if isinstance(code, int) else 0, printed.out, printed.err)
-
-    return run_main
 
 
 @pytest.fixture(scope="module")

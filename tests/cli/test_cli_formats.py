@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -13,27 +12,9 @@ import pytest
 from c_programs import any_compiler, compile_c
 from golden_models import SMALL, rows
 
-from sparsegen import cli, data
+from sparsegen import data
 from sparsegen.devices import DEVICES
 from sparsegen.training import train as training
-
-
-@pytest.fixture
-def run(monkeypatch, capfd):
-    """Return what runs the command and gives exit code, standard output and standard error."""
-
-    def run_main(*arguments):
-        monkeypatch.setattr(sys, "argv", ["sparsegen", *map(str, arguments)])
-        capfd.readouterr()
-        code = 0
-        try:
-            cli.main()
-        except SystemExit as ended:
-            code = ended.code or 0
-        printed = capfd.readouterr()
-        return code, printed.out, printed.err
-
-    return run_main
 
 
 @pytest.fixture(scope="module")
