@@ -27,6 +27,7 @@ def choose_dtype(model: SparseModel, numbers: Format, max_loss: float) -> tuple[
     if numbers.input != "f32":
         raise OptionError(
             f"no integer format loses at most {max_loss:g} points ({tried[-1].dtype}: {tried[-1]}); "
-            "allow more with --max-loss, or leave --input out"
+            "allow a larger loss, or let the export read float32",
+            change={"max_loss": "", "input": "f32"},
         )
     return "f32", tried

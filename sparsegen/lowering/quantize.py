@@ -75,7 +75,10 @@ class Box:
                 low = high = np.empty(0)
             if low.shape == high.shape == (model.n_features,) and np.all(low <= high):
                 return cls(low, high)
-            raise ModelError("the ranges in the model's card do not fit its features; give rows with --calibrate")
+            raise ModelError(
+                "the ranges in the model's card do not fit its features; give rows to choose scales on",
+                change={"rows": ""},
+            )
         return cls.around(data_like(model))
 
 
@@ -97,7 +100,9 @@ def quantize(
     made = [_machine(model, kind, slopes, dtype, reads, box, *candidate) for candidate in candidates]
     programs = [program for program in made if program is not None]
     if not programs:
-        raise OptionError("the projection's factors are too far apart for integers; export with --dtype f32")
+        raise OptionError(
+            "the projection's factors are too far apart for integers; export it as float32", change={"dtype": "f32"}
+        )
     wanted = model.scores(few)
     best = min(programs, key=lambda program: score_error(program, few, wanted))
     return finish(best, model, rows) if finished else best
@@ -121,12 +126,13 @@ def _kernels(model: SparseModel) -> tuple[str, list[float]]:
     falls = [-slope for outer, slope, shift in parts if outer == Exp2(Core()) and slope < 0.0 and shift == 0.0]
     if kind in ("mixed", "linear") or len(falls) != len(parts):
         names = ", ".join(dict.fromkeys(kernel.name for kernel in model.kernels))
-        raise OptionError(f"the kernel {names} has no integer form; export it with --dtype f32")
+        raise OptionError(f"the kernel {names} has no integer form; export it as float32", change={"dtype": "f32"})
     doublings = [math.log2(fall / min(falls)) for fall in falls]
     if any(abs(a - round(a)) > EXACT for a in doublings):
         raise OptionError(
             "the gammas of this model's kernels are not powers of two apart, which integers need; "
-            "train with such gammas, or export with --dtype f32"
+            "train with such gammas, or export it as float32",
+            change={"dtype": "f32"},
         )
     return kind, falls
 
@@ -144,7 +150,9 @@ def _candidates(
     power = 2 if kind == "square" else 1
     span = float((high - low).max())
     if 0.0 < span < FEWEST * _step(MAX_OCTAVE, fall, power):
-        raise OptionError("the kernel is so wide that integers see no distances; export with --dtype f32")
+        raise OptionError(
+            "the kernel is so wide that integers see no distances; export it as float32", change={"dtype": "f32"}
+        )
     covering = math.floor(-math.log2(fall) - power * math.log2(span / levels)) if span > 0.0 else MAX_OCTAVE
     first = min(max(covering, 0), MAX_OCTAVE)
     steps = [(octave, _step(octave, fall, power)) for octave in range(first, min(first + FINER, MAX_OCTAVE + 1))]

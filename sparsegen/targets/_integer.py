@@ -1,4 +1,4 @@
-"""Integer C (``--dtype q15`` or ``q7``): the functions of float32 C, with int32 scores that are exact to the bit."""
+"""Integer C (q15 or q7): the functions of float32 C, with int32 scores that are exact to the bit."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ class Onnx(Target):
 
         check_name(name)
         if numbers != FLOAT32:
-            raise OptionError("target onnx holds float32 only; export integers with --target c")
+            raise OptionError("target onnx holds float32 only; export integers as C", change={"target": "c"})
         program = lower(model)
         graph = _Graph(program)
         graph.build()

@@ -33,7 +33,7 @@ class SearchResult:
     folds: int
 
     def as_json(self) -> dict[str, Any]:
-        """Return plain values for the card and for ``--json``."""
+        """Return plain JSON values."""
         tried = [{**parameters, "accuracy": accuracy} for parameters, accuracy in self.candidates]
         return {"chosen": self.chosen, "candidates": tried, "rows": self.rows, "folds": self.folds}
 

@@ -67,13 +67,13 @@ def test_doublings_beyond_the_last_octave_are_not_counted():
 @pytest.mark.parametrize(
     ("kernels", "sentence"),
     [
-        ([("poly", {"degree": 3})], "the kernel poly has no integer form; export it with --dtype f32"),
-        ([rbf(), ("linear", {})], "the kernel rbf, linear has no integer form; export it with --dtype f32"),
-        ([("linear", {}), ("linear", {})], "the kernel linear has no integer form; export it with --dtype f32"),
+        ([("poly", {"degree": 3})], "the kernel poly has no integer form; export it as float32"),
+        ([rbf(), ("linear", {})], "the kernel rbf, linear has no integer form; export it as float32"),
+        ([("linear", {}), ("linear", {})], "the kernel linear has no integer form; export it as float32"),
         (
             [rbf(1.0), rbf(3.0)],
             "the gammas of this model's kernels are not powers of two apart, which integers need; train with such "
-            "gammas, or export with --dtype f32",
+            "gammas, or export it as float32",
         ),
     ],
 )
@@ -84,7 +84,7 @@ def test_kernels_without_an_integer_form_are_one_sentence(kernels, sentence):
 
 
 def test_a_kernel_that_hardly_falls_is_one_sentence():
-    with pytest.raises(OptionError, match="so wide that integers see no distances; export with --dtype f32"):
+    with pytest.raises(OptionError, match="so wide that integers see no distances; export it as float32"):
         quantize(model([rbf(1e-12)], 3, 2, (0, 1)), "q15", "f32")
 
 
@@ -137,7 +137,7 @@ def test_the_box_is_the_cards_or_around_the_vectors():
 )
 def test_a_card_whose_ranges_do_not_fit_is_one_sentence(ranges):
     with pytest.raises(
-        ModelError, match="the ranges in the model's card do not fit its features; give rows with --cal"
+        ModelError, match="the ranges in the model's card do not fit its features; give rows to choose scales on"
     ):
         Box.of(with_card(SIXTEEN, {"ranges": ranges}))
 
