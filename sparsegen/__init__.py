@@ -1,6 +1,6 @@
 """sparsegen: the smallest accurate kernel classifier that fits your microcontroller, as verified C99 and ONNX.
 
-Names are resolved on first use, so that importing the package (and ``sparsegen --help``) stays fast.
+Names are resolved on first use, so that importing the package, and starting the command, stays fast.
 """
 
 from __future__ import annotations

@@ -1,13 +1,21 @@
-"""What can go wrong for a user, each with a sentence they can act on."""
+"""Everything that can go wrong for a user, each with a sentence to act on."""
 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 
 class SparsegenError(Exception):
-    """A mistake in input or options; the message says what is wrong, where, and what to do. Exit code 2."""
+    """A mistake in input or options; the message says what is wrong, where, and what to do.
+
+    ``change`` names the parameters that would help, each with a value to give it, or with ``""`` where that is for the
+    user to say. The library's messages know no command line: a front end adds what it calls these parameters.
+    """
+
+    def __init__(self, message: str = "", *, change: Mapping[str, str] | None = None) -> None:
+        super().__init__(message)
+        self.change = dict(change or {})
 
 
 class DataError(SparsegenError, ValueError):
@@ -19,7 +27,7 @@ class ModelError(SparsegenError, ValueError):
 
 
 class OptionError(SparsegenError, ValueError):
-    """An option whose value cannot be used."""
+    """A parameter whose value cannot be used."""
 
 
 class KernelError(SparsegenError, ValueError):
@@ -33,8 +41,8 @@ class ToolError(SparsegenError, RuntimeError):
 class FitError(ToolError):
     """A model that needs more flash or RAM than a device has; ``ram`` is what it needs at least, where known."""
 
-    def __init__(self, message: str, ram: int = 0) -> None:
-        super().__init__(message)
+    def __init__(self, message: str, ram: int = 0, *, change: Mapping[str, str] | None = None) -> None:
+        super().__init__(message, change=change)
         self.ram = ram
 
 

@@ -1,4 +1,4 @@
-"""Writing files so that nothing half written is ever left behind."""
+"""Writing files so that no half-written file is ever left behind."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def write_atomic(path: Path, content: bytes) -> None:
 
 
 def write_all(folder: Path, files: Mapping[str, bytes]) -> None:
-    """Write files into ``folder`` and its subfolders, made if missing: all are complete on disk before one is named."""
+    """Write files into ``folder``, which is made if missing; no file gets its name before all are complete on disk."""
     pending: list[tuple[str, Path]] = []
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -38,16 +38,35 @@ def write_all(folder: Path, files: Mapping[str, bytes]) -> None:
             Path(temporary).replace(final)
             pending.pop(0)
     except OSError as error:
-        raise OptionError(f"cannot write to {folder}: {error.strerror or error}; choose another -o") from error
+        raise OptionError(
+            f"cannot write to {folder}: {error.strerror or error}; choose another place", change={"output": ""}
+        ) from error
     finally:
         for temporary, _ in pending:
             Path(temporary).unlink(missing_ok=True)
 
 
-def inside(folder: Path, name: str) -> Path:
-    """Return ``folder / name`` for a relative name with forward slashes; one that lies outside is refused.
+def require_writable(path: Path) -> None:
+    """Raise an error where a file could not be written to ``path``, before long work rather than after it."""
+    try:
+        if path.is_dir():
+            raise OptionError(f"cannot write {path}: it is a folder; name a file in it")
+        folder = next((parent for parent in path.absolute().parents if parent.exists()), Path())
+    except OSError as error:
+        raise OptionError(
+            f"cannot write {path}: {error.strerror}; choose another place", change={"output": ""}
+        ) from None
+    if not folder.is_dir() or not os.access(folder, os.W_OK):
+        raise OptionError(
+            f"cannot write {path}: {folder} is not a folder that can be written to; choose another place",
+            change={"output": ""},
+        )
 
-    What lies in a subfolder that is a link to somewhere else lies outside too.
+
+def inside(folder: Path, name: str) -> Path:
+    """Return ``folder / name`` for a relative name with forward slashes, or raise where that is outside the folder.
+
+    A subfolder that is a link to somewhere else is outside too.
     """
     parts = PurePosixPath(name).parts
     path = folder / name
@@ -59,7 +78,7 @@ def inside(folder: Path, name: str) -> Path:
 
 @contextmanager
 def folder_or_temporary(folder: Path | None) -> Iterator[Path]:
-    """Give the folder, or a temporary one that is gone afterwards."""
+    """Give the folder, or a temporary one that is removed afterwards."""
     if folder is not None:
         yield folder
         return

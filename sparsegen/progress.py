@@ -1,4 +1,4 @@
-"""Progress of long work: a bar when a front end asks for one, silence otherwise."""
+"""Progress of long work: shown where a front end asks for it, silent otherwise."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Advance = Callable[[str], None]
 
 
 class Reporter(Protocol):
-    """Something that can show how far a piece of work has come."""
+    """Something that can show how far work has come."""
 
     def start(self, title: str, total: int) -> tuple[Advance, Callable[[], None]]:
         """Return a function to call after each of ``total`` steps, and one to call at the end."""
@@ -32,7 +32,7 @@ def reporting(reporter: Reporter) -> Iterator[None]:
 
 @contextmanager
 def silence() -> Iterator[None]:
-    """Hide the progress of everything inside the block, which is a step of a task already shown."""
+    """Hide the progress of everything inside the block; it is one step of a task already shown."""
     token = _reporter.set(None)
     try:
         yield

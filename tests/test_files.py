@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from sparsegen.errors import OptionError
-from sparsegen.files import write_all, write_atomic
+from sparsegen.files import require_writable, write_all, write_atomic
 
 
 def names(folder: Path) -> list[str]:
@@ -97,3 +97,15 @@ def test_a_file_where_a_subfolder_should_be_is_one_sentence(tmp_path: Path) -> N
     with pytest.raises(OptionError, match="cannot write to"):
         write_all(tmp_path, {"good": b"", "src/a.c": b""})
     assert names(tmp_path) == ["src"]
+
+
+def test_a_place_that_can_be_written_is_known_before_anything_is(tmp_path: Path) -> None:
+    require_writable(tmp_path / "new" / "deep" / "m.safetensors")
+    assert names(tmp_path) == []
+    (tmp_path / "file").write_bytes(b"")
+    with pytest.raises(OptionError, match="it is a folder; name a file in it"):
+        require_writable(tmp_path)
+    for path in (tmp_path / "file" / "m", tmp_path / ("m" * 300)):
+        with pytest.raises(OptionError, match=r"cannot write .*; choose another place") as refused:
+            require_writable(path)
+        assert refused.value.change == {"output": ""}

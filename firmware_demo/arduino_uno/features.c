@@ -1,9 +1,9 @@
-/* features.py is the same in NumPy, equal to the bit: change both. No right shift here is of a negative number. */
+/* features.py computes the same in NumPy, to the bit: change both. Nothing negative is shifted right here. */
 
 #include "features.h"
 
 #define WINDOW_BITS 7 /* 128 samples */
-#define ZERO 1024     /* what a value of 0 is before it gets its sign */
+#define ZERO 1024     /* how 0 is stored while values are unsigned */
 
 static uint16_t square_root(uint32_t number)
 {
@@ -30,7 +30,7 @@ static void finish(const features_sums *a, const features_sums *b, int16_t *out)
     const uint32_t of_rest = (uint32_t)(rest * rest) >> WINDOW_BITS;
     const uint32_t deviations = a->squares + b->squares - (uint32_t)of_mean - of_rest; /* squared, and summed */
 
-    /* Roots, so that to tell rest from a slow motion counts as much as to tell a fast one from a faster one. */
+    /* Roots spread out small values: rest and a slow motion differ as clearly as a fast motion and a faster one. */
     out[0] = (int16_t)((int32_t)(above >> 3) - (int32_t)ZERO * 16); /* total / 8, rounded down */
     out[1] = (int16_t)square_root((uint32_t)square_root(deviations) << 8);
     out[2] = (int16_t)square_root((a->movement + b->movement) << 4);

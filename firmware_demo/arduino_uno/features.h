@@ -1,8 +1,8 @@
 /*
  * Features of a stream of accelerations: per axis the mean, the spread and the movement over a window, all integers.
  *
- * A window is two blocks of 64 samples (2.56 s at 50 Hz); every block ends one window and starts the next, so that
- * there are features every 1.28 s. No sample is stored, only the sums of two blocks.
+ * A window is two blocks of 64 samples (2.56 s at 50 Hz). Every block ends one window and starts the next, so there are
+ * features every 1.28 s. No sample is stored, only the sums of two blocks.
  */
 
 #ifndef FEATURES_H
@@ -21,7 +21,7 @@ typedef struct {
 } features_sums;
 
 typedef struct {
-    features_sums now[FEATURES_AXES], before[FEATURES_AXES]; /* the block that is being filled, and the one before */
+    features_sums now[FEATURES_AXES], before[FEATURES_AXES]; /* the block being filled, and the one before it */
     int16_t last[FEATURES_AXES];
     uint8_t samples; /* in the block */
     uint8_t blocks;  /* 0 before the first sample, 1 in the first block, 2 from then on */
@@ -31,8 +31,8 @@ typedef struct {
 void features_start(features_state *state);
 
 /*
- * Takes one sample, as the sensor gives it (any int16_t will do). Returns 1 where a window has ended; its features are
- * then in out: mean, spread and movement of x, of y, of z.
+ * Takes one sample, as the sensor gives it (any int16_t will do). Returns 1 if a window has ended; its features are then
+ * in out: mean, spread and movement of x, of y, of z.
  */
 uint8_t features_add(features_state *state, const int16_t sample[FEATURES_AXES], int16_t out[FEATURES_COUNT]);
 

@@ -1,4 +1,4 @@
-"""The features of features.c in NumPy, equal to the bit: training sees exactly what the device computes."""
+"""The features of features.c in NumPy, equal to the bit, so that training sees exactly what the device computes."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 AXES = 3
 BLOCK = 64
-"""Samples; a window is two blocks, and each block is the end of one window and the start of the next."""
+"""Samples. A window is two blocks; each block ends one window and starts the next."""
 NAMES = tuple(f"{what}_{axis}" for axis in "xyz" for what in ("mean", "spread", "movement"))
 
 

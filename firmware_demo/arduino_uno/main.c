@@ -1,8 +1,9 @@
 /*
- * Which exercise? Accelerations at 50 Hz become features of 2.56 s, every 1.28 s, and these a label, all in integers.
+ * Which exercise? Accelerations at 50 Hz become features of 2.56 s, every 1.28 s, and the features become a label. All
+ * in integers.
  *
- * The samples are a stored stream, whose labels are known, so that the program can say how often it was right; with
- * SENSOR defined (make SENSOR=1) they come from an MPU-6050, for ever.
+ * By default the samples are a stored stream whose labels are known, so the program can say how often it was right. With
+ * SENSOR defined (make SENSOR=1) they come from an MPU-6050, and the program never ends.
  */
 
 #include "board.h"

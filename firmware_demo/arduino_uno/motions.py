@@ -1,8 +1,8 @@
 """Recordings of an accelerometer on a wrist: made by a small physical model, or read from a file of real ones.
 
-The model is a rigid arm (0.6 m) that hangs from a shoulder. The shoulder moves up, down and forwards, the arm swings
-about it; the second derivative of where that takes the wrist, plus gravity, turned into the frame of the sensor, is
-what the sensor feels. Rate, reach, phase, the way the sensor is strapped on, and noise are drawn for each recording.
+The model is a rigid arm (0.6 m) that hangs from a shoulder. The shoulder moves up, down and forwards; the arm swings
+about it. The sensor feels the acceleration of the wrist plus gravity, in its own frame. Rate, reach, phase, the way
+the sensor is strapped on, and noise are drawn for each recording.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from numpy.typing import NDArray
 RATE_HZ = 50
 SECONDS = 10
 COUNTS_PER_G = 8192
-"""Of an MPU-6050 in its range of 4 g."""
+"""An MPU-6050 in its 4 g range."""
 GRAVITY = 9.81
 ARM = 0.6
 NOISE_G = 0.01
 CLASSES = ("jumpingjack", "lunge", "other", "squat")
-# Of each motion: repetitions per second, angle of the arm at rest (degrees; 0 hangs down) and how far it swings, how
-# far the shoulder sinks and goes forwards (metres), hops per repetition and their height, and whether the arm swings
+# For each motion: repetitions per second, angle of the arm at rest (degrees; 0 hangs down) and how far it swings, how
+# far the shoulder sinks and moves forwards (metres), hops per repetition and their height, and whether the arm swings
 # sideways. Each pair is a range to draw from.
 MOTIONS = {
     "jumpingjack": ((0.8, 1.2), (5, 20), (110, 150), (0.0, 0.0), (0.0, 0.0), 2, (0.05, 0.12), True),
@@ -33,7 +33,7 @@ Recordings = tuple[list[NDArray[np.int16]], list[str]]
 
 
 def generate(per_class: int, seed: int) -> Recordings:
-    """Return recordings of (n, 3) counts, as many of every motion, and what each shows."""
+    """Return recordings of (n, 3) counts, ``per_class`` of every motion, and their labels."""
     rng = np.random.default_rng(seed)
     labels = [label for _ in range(per_class) for label in CLASSES]
     return [_record(label, rng) for label in labels], labels
@@ -84,7 +84,7 @@ def read(folder: Path) -> Recordings:
 
 
 def split(recordings: Recordings, held_out: int) -> tuple[Recordings, Recordings]:
-    """Return training and test recordings: of every class the last ``held_out`` are for the test."""
+    """Return training and test recordings; the last ``held_out`` of every class are for the test."""
     samples, labels = recordings
     later = [labels[i + 1 :].count(label) for i, label in enumerate(labels)]
     parts = [[i for i, n in enumerate(later) if (n < held_out) == test] for test in (False, True)]

@@ -10,7 +10,7 @@
 /* Status codes of the bus, ATmega328P data sheet, tables 22-2 and 22-3. */
 enum { STARTED = 0x08, STARTED_AGAIN = 0x10, ADDRESS_TAKEN = 0x18, BYTE_TAKEN = 0x28, READ_TAKEN = 0x40 };
 
-/* Does one step on the bus and returns its status, or 0 where nothing happens. */
+/* Does one step on the bus and returns its status, or 0 if the bus does not react. */
 static uint8_t step(uint8_t control)
 {
     uint16_t left = PATIENCE;

@@ -7,10 +7,10 @@
 
 #define MPU6050_RATE_HZ 50
 
-/* Sets the sensor up. Returns 0 where it answers. */
+/* Sets up the sensor. Returns 0 if it answers. */
 uint8_t mpu6050_start(void);
 
-/* Waits for the next sample and reads it: x, y, z. Returns 0 where the sensor answers. */
+/* Waits for the next sample and reads it: x, y, z. Returns 0 if the sensor answers. */
 uint8_t mpu6050_read(int16_t sample[3]);
 
 #endif

@@ -1,7 +1,7 @@
 """Write the training set and the sample stream of this demo: ``python prepare.py FOLDER [--data RECORDINGS]``.
 
 ``train.csv`` and ``test.csv`` hold the features of every window, ``stream.h`` the raw samples of the test recordings.
-Without ``--data`` the recordings come from the model in motions.py, with it from ``emlearn_exercises.npz`` there.
+Recordings come from the model in motions.py, or from ``emlearn_exercises.npz`` in the folder that ``--data`` names.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def write_table(path: Path, recordings: motions.Recordings) -> None:
 
 
 def stream(recordings: motions.Recordings) -> str:
-    """Return the C tables of raw samples, all recordings one after the other, and what each recording shows."""
+    """Return the C tables of raw samples, all recordings one after the other, and the label of each."""
     samples, labels = recordings
     rows = [", ".join(map(str, row)) for recording in samples for row in recording.tolist()]
     return "\n".join(

@@ -1,4 +1,4 @@
-# The digits program for any board: include it before a board.mk. Data and model are made once and shared by all boards.
+# The digits program for any board; include this before a board.mk. All boards share the data and the model.
 
 PYTHON ?= python3
 SPARSEGEN ?= $(PYTHON) -m sparsegen

@@ -1,7 +1,7 @@
 /*
- * What a board gives to a program: a serial line, a clock to count by, and an end.
+ * What a board offers a program: a serial line, a counter, and a way to end.
  *
- * avr/, cortex_m/ and riscv/ each hold a board.c with these functions, and what it takes to get from reset to main().
+ * avr/, cortex_m/ and riscv/ each hold a board.c with these functions, and what is needed to get from reset to main().
  */
 
 #ifndef BOARD_H
@@ -9,7 +9,7 @@
 
 #include <stdint.h>
 
-/* Tables in flash: AVR has an address space of its own for it, and copies plain const tables to RAM. */
+/* Tables in flash: AVR has a separate address space for it, and copies plain const tables to RAM. */
 #if defined(__FLASH)
 #define IN_FLASH __flash
 #else
@@ -22,14 +22,14 @@ void board_start(void);
 /* Sends one character. */
 void board_send(char c);
 
-/* What has been counted since board_start(), and what is counted: "cycles", "instructions" or "ticks". */
+/* The count since board_start(), and what it counts: "cycles", "instructions" or "ticks". */
 uint32_t board_count(void);
 extern const char *const board_counts;
 
 /* Ends the program: an emulator stops, a real board waits for its reset button. 0 is success. */
 void board_end(int status);
 
-/* Printing, on board_send(); in console.c. */
+/* Printing through board_send(); in console.c. */
 void print_text(const char *text);
 void print_number(int32_t number);
 void print_fixed(uint32_t hundredths); /* 128 is 1.28 */

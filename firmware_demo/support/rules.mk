@@ -1,4 +1,4 @@
-# What every board's Makefile shares; included by <family>/board.mk, which says which compiler and for what.
+# What every board's Makefile shares; included by <family>/board.mk, which names the compiler and the processor.
 #
 #   make            build/<board>/firmware.elf (and .hex where the board wants one)
 #   make emulate    run it in the emulator
@@ -30,7 +30,7 @@ $(BUILD)/%.o: $(BUILD)/%.c
 $(BUILD)/%.o: %.c $(GENERATED) | $(BUILD)
 	$(CC) $(CFLAGS) -MMD -c $< -o $@
 
-$(BUILD)/%.h: $(BUILD)/%.c ; # made together
+$(BUILD)/%.h: $(BUILD)/%.c ; # both are made together
 
 $(BUILD):
 	mkdir -p $@

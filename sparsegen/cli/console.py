@@ -1,4 +1,7 @@
-"""The terminal: progress bars and tables for people, JSON for machines. No text is ever read as markup."""
+"""The terminal: progress bars and tables for people, JSON for machines. No text is ever read as markup.
+
+Every command imports this module, so rich, which takes a while to load, is imported only once something is drawn.
+"""
 
 from __future__ import annotations
 
@@ -8,17 +11,16 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from typing import Any
-
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-from rich.table import Table
-from rich.text import Text
+from typing import TYPE_CHECKING, Any
 
 from sparsegen import progress
 from sparsegen.errors import FitWarning
 
-PIPE_WIDTH = 160  # columns when piped, so that tables are not cut
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.progress import Progress
+
+PIPE_WIDTH = 160  # columns in a pipe, enough that no table is cut
 
 
 def progress_bars() -> AbstractContextManager[None]:
@@ -28,6 +30,9 @@ def progress_bars() -> AbstractContextManager[None]:
 
 @contextmanager
 def _bars() -> Iterator[None]:
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
     columns = (
         TextColumn("{task.description}", markup=False),
         BarColumn(bar_width=20),
@@ -56,7 +61,7 @@ class RichReporter:
 
 
 def print_json(document: Any) -> None:
-    """Print one JSON document; a number that JSON has no word for (infinity) becomes ``null``."""
+    """Print one JSON document; a number that JSON cannot hold (infinity) becomes ``null``."""
     print(json.dumps(_strict(document), indent=2, ensure_ascii=False, allow_nan=False))
 
 
@@ -69,14 +74,17 @@ def _strict(value: Any) -> Any:
 
 
 def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[object]], text: int = 1) -> None:
-    """Print a table whose first ``text`` columns hold words and whose others hold numbers, set to the right."""
+    """Print a table whose first ``text`` columns hold words and whose other columns hold numbers, set to the right."""
+    from rich.table import Table
+    from rich.text import Text
+
     table = Table(show_header=any(columns))
     for i, column in enumerate(columns):
         table.add_column(Text(column), justify="left" if i < text else "right", overflow="fold")
     for row in rows:
         table.add_row(*(Text(str(cell)) for cell in row))
     console = _console()
-    console.print(Text(title, style="bold"), soft_wrap=True)  # not the table's own title: that is cut to its width
+    console.print(Text(title, style="bold"), soft_wrap=True)  # a title of the table's own would be cut to its width
     console.print(table)
 
 
@@ -86,14 +94,14 @@ def print_facts(title: str, facts: Sequence[tuple[str, object]]) -> None:
 
 
 def print_warnings(sentences: Sequence[str], kind: str = "warning") -> None:
-    """Print each warning as a sentence of its own, apart from the results."""
+    """Print each warning as a line of its own on standard error."""
     for sentence in sentences:
         print(f"{kind}: {sentence}", file=sys.stderr)
 
 
 @contextmanager
 def fit_warnings() -> Iterator[None]:
-    """Print the library's warnings of models that do not fit a device as sentences, once the block has ended."""
+    """Print the library's warnings that a model does not fit a device, once the block has ended."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", FitWarning)
         yield
@@ -101,7 +109,7 @@ def fit_warnings() -> Iterator[None]:
 
 
 def width() -> int:
-    """Return how many columns there are to print on."""
+    """Return how many columns wide the terminal is."""
     return _console().width
 
 
@@ -116,4 +124,6 @@ def percent(share: float) -> str:
 
 
 def _console() -> Console:
+    from rich.console import Console
+
     return Console() if sys.stdout.isatty() else Console(width=PIPE_WIDTH)

@@ -1,24 +1,83 @@
-"""What ``--dtype`` and ``--input`` mean."""
+"""Number formats: what ``--dtype``, ``--input``, ``--calibrate``, ``--max-loss`` and ``--early-exit`` mean."""
 
 from __future__ import annotations
 
-from sparsegen.errors import OptionError, nearest
-from sparsegen.lowering.formats import FORMATS, INPUT_KINDS, Format, IntegerFormat
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+from sparsegen.cli.inputs import rows_for
+from sparsegen.errors import OptionError, ToolError, nearest
+
+if TYPE_CHECKING:
+    from sparsegen.lowering.formats import Format
+    from sparsegen.lowering.lowered import Lowered
+    from sparsegen.model import SparseModel
+    from sparsegen.targets import Target
+
+AUTO = "auto"
+DEFAULT_MAX_LOSS = 0.5
+T = TypeVar("T")
 
 
-def make_formats(dtypes: str, reads: str, *, early_exit: bool = False) -> list[Format]:
+def parse_formats(dtypes: str, reads: str, *, early_exit: bool = False) -> list[Format]:
     """Return the formats that comma-separated dtypes name."""
+    from sparsegen.lowering.formats import FORMATS, INPUT_KINDS, Format, IntegerFormat
+
     names = list(dict.fromkeys(name.strip() for name in dtypes.split(",") if name.strip()))
     if not names:
         raise OptionError(f"--dtype names no number format; choose from: {', '.join(FORMATS)}")
     for name in names:
         if name not in FORMATS:
-            known = ", ".join(FORMATS)
-            raise OptionError(f"--dtype {name!r} is unknown{nearest(name, FORMATS)}; choose from: {known}")
+            raise OptionError(f"--dtype {name!r} is unknown{nearest(name, FORMATS)}; choose from: {', '.join(FORMATS)}")
     if reads not in INPUT_KINDS:
         known = ", ".join(INPUT_KINDS)
         raise OptionError(f"--input {reads!r} is unknown{nearest(reads, INPUT_KINDS)}; choose from: {known}")
-    has_floats = not all(isinstance(FORMATS[name], IntegerFormat) for name in names)
-    if has_floats and (not INPUT_KINDS[reads].is_float or early_exit):
+    only_integers = all(isinstance(FORMATS[name], IntegerFormat) for name in names)
+    if not only_integers and (not INPUT_KINDS[reads].is_float or early_exit):
         raise OptionError("float32 exports read f32 and never stop early; choose --dtype q15 or q7 for that")
     return [Format(name, reads, early_exit=early_exit) for name in names]
+
+
+def calibrated(formats: list[Format], model: SparseModel, data_file: Path | None, label: str | None) -> list[Format]:
+    """Return the formats with the rows of a file to choose integer scales on."""
+    if data_file is None:
+        return formats
+    X, y = rows_for(model, data_file, label)
+    return [replace(numbers, rows=X, labels=y) for numbers in formats]
+
+
+def lowered_by(
+    target: Target,
+    model: SparseModel,
+    dtype: str,
+    reads: str,
+    calibrate: Path | None,
+    label: str | None,
+    max_loss: float | None = None,
+    early_exit: bool = False,
+) -> Lowered:
+    """Return the model in the one format that ``--dtype`` names; ``auto`` finds the smallest accurate enough."""
+    from sparsegen.lowering.choose_format import choose_format
+    from sparsegen.lowering.formats import INTEGERS_SMALLEST_FIRST
+
+    any_integers = INTEGERS_SMALLEST_FIRST[0].name
+    formats = parse_formats(any_integers if dtype == AUTO else dtype, reads, early_exit=early_exit)
+    if len(formats) > 1:
+        raise OptionError(f"an export has one number format, but --dtype is {dtype!r}; export once for each")
+    (wanted,) = calibrated(formats, model, calibrate, label)
+    if dtype != AUTO:
+        return target.lower(model, wanted)
+    return choose_format(model, wanted, DEFAULT_MAX_LOSS if max_loss is None else max_loss, target.lower).lowered
+
+
+def run_each(formats: list[Format], target: str, run: Callable[[Format], list[T]]) -> list[T]:
+    """Return what ``run`` gives for every format, in one list."""
+    results = []
+    for numbers in formats:
+        found = run(numbers)
+        if not found:
+            raise ToolError(f"no device can run {target} exports here; what each needs: sparsegen list devices")
+        results += found
+    return results

@@ -1,12 +1,11 @@
-"""Labelled data: read from files, one format per module, checked, split, and matched to a model's features."""
+"""Labelled data: read from files, one format per reader, checked, split, and matched to a model's features."""
 
+from sparsegen.data.data_file import read, read_features, read_train_and_test
 from sparsegen.data.dataset import (
     Dataset,
     constant_features,
     from_arrays,
     match_features,
-    read,
-    read_features,
     require_classes,
     require_rows,
     split,
@@ -19,6 +18,7 @@ __all__ = [
     "match_features",
     "read",
     "read_features",
+    "read_train_and_test",
     "require_classes",
     "require_rows",
     "split",

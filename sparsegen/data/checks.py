@@ -1,11 +1,11 @@
-"""What the readers share: what is asked of them, what they return, and the checks on numbers, labels and names."""
+"""Checks on the numbers, labels and names of a data set, which all readers share, and the words of their messages."""
 
 from __future__ import annotations
 
 import math
 import re
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,43 +22,21 @@ MAX_TEXT = 200  # characters of a label or a feature name
 _NUMBER = re.compile(r"[ \t]*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?[ \t]*", re.ASCII)
 
 
-class Wanted(NamedTuple):
-    """What a caller wants of a file; each format takes from it what it has a word for."""
-
-    label: str | int | None = None
-    """Label column of a table."""
-    part: str = "train"
-    """Which arrays of an NPZ that holds both: train or test."""
-    n_features: int | None = None
-    """Features of the model that will see the rows; ``None`` where the rows are for training and need labels."""
-    feature_names: tuple[str, ...] = ()
-    """Names of those features, empty where the model has none."""
-
-
-class Rows(NamedTuple):
-    """What a reader returns."""
-
-    X: Array
-    y: Labels | None
-    names: tuple[str, ...] | None
-    """``None`` where the file has no names."""
-
-
 # ---- Numbers ---------------------------------------------------------------------------------------------------------
 
 
 def is_number(text: str) -> bool:
-    """Say whether a cell is a plain decimal; ``float`` also takes ``1_0``, ``nan`` and the digits of other scripts."""
+    """Return whether a cell is a plain decimal; ``float`` also takes ``1_0``, ``nan`` and digits of other scripts."""
     return _NUMBER.fullmatch(text) is not None
 
 
 def is_finite(text: str) -> bool:
-    """Say whether a cell is a plain decimal that a double can hold."""
+    """Return whether a cell is a plain decimal that a double can hold."""
     return is_number(text) and math.isfinite(float(text))
 
 
 def numeric_matrix(array: NDArray[Any], key: str, source: str) -> Array:
-    """Return an array as a matrix of doubles, or raise an error that says why it is none."""
+    """Return an array as a matrix of doubles, or raise an error that says why it cannot be one."""
     if array.dtype.kind not in "biuf":
         raise DataError(f"{key} of {source} holds {array.dtype}, not real numbers; convert it with astype(float)")
     if array.ndim != 2:
@@ -72,7 +50,7 @@ def numeric_matrix(array: NDArray[Any], key: str, source: str) -> Array:
 
 
 def checked_matrix(X: Array, names: Sequence[str], source: str) -> Array:
-    """Return X, read-only, after checking that it is not empty, finite and named."""
+    """Return X, read-only, once it is known to be finite, named and not empty."""
     if 0 in X.shape:
         raise DataError(f"{source} has {count(X.shape[0], 'row')} of {count(X.shape[1], 'feature')}; add data")
     if len(names) != X.shape[1]:
@@ -99,7 +77,7 @@ def frozen(array: NDArray[Any]) -> NDArray[Any]:
 # ---- Labels ----------------------------------------------------------------------------------------------------------
 
 
-def plain_labels(y: NDArray[Any], source: str) -> Labels:
+def checked_labels(y: NDArray[Any], source: str) -> Labels:
     """Return labels as int64 where all are whole numbers, as str otherwise."""
     if y.ndim == 2 and y.shape[1] == 1:
         y = y[:, 0]
@@ -143,12 +121,12 @@ def _whole(text: str) -> int | None:
 
 
 def default_names(n: int) -> tuple[str, ...]:
-    """Return x0, x1, ... for features that nobody named."""
+    """Return x0, x1, ... for features without names."""
     return tuple(f"x{i}" for i in range(n))
 
 
 def has_names(names: Sequence[str]) -> bool:
-    """Say whether names were given by somebody, not counted out here from x0 or x1."""
+    """Return whether somebody chose the names; x0, x1, ... and x1, x2, ... were only counted."""
     return any(name != f"x{i + (names[0] == 'x1')}" for i, name in enumerate(names))
 
 
@@ -163,7 +141,7 @@ def check_names(names: Sequence[str], source: str) -> None:
 
 
 def model_order(have: Sequence[str], want: Sequence[str], n_features: int, source: str) -> list[int]:
-    """Return which column of a file feeds each feature of a model; by position where either side has no names."""
+    """Return the column of a file for each feature of a model; by position where either side has no names."""
     place = {name: i for i, name in enumerate(have)}
     if want and len(have) == n_features and place.keys() == set(want):
         return [place[name] for name in want]
@@ -195,7 +173,7 @@ def check_text(text: str, what: str) -> None:
 
 
 def printable(text: str) -> str:
-    """Return the text with ``?`` for what would move a terminal's cursor."""
+    """Return the text with ``?`` for every character that could move a terminal's cursor."""
     return "".join(c if c.isprintable() else "?" for c in text)
 
 

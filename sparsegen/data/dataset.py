@@ -1,49 +1,28 @@
-"""Labelled data from CSV, NPZ and LIBSVM text: read, checked, split, and matched to a model's features.
-
-Every file is a stranger's: whatever its bytes are, the caller gets arrays that can be used or one sentence
-(``DataError``) that says what is wrong, in which row and column, and what to do. Nothing in a file is ever executed.
-"""
+"""Labelled data that passed every check: made from arrays, split, and matched to a model's features."""
 
 from __future__ import annotations
 
-import codecs
 import hashlib
 import json
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sparsegen.arrays import Array
-from sparsegen.data import csv_text, libsvm, npz
 from sparsegen.data.checks import (
-    MAX_BYTES,
     Labels,
-    Rows,
-    Wanted,
+    checked_labels,
     checked_matrix,
     default_names,
     frozen,
-    gib,
     model_order,
     numeric_matrix,
-    plain_labels,
     printable,
 )
 from sparsegen.errors import DataError, OptionError
-
-READERS: dict[str, Callable[[bytes, str, Wanted], Rows]] = {
-    ".csv": csv_text.read,
-    ".tsv": csv_text.read,
-    ".txt": csv_text.read,  # or LIBSVM, if that is what it looks like
-    ".npz": npz.read,
-    ".libsvm": libsvm.read,
-    ".svm": libsvm.read,
-    ".svmlight": libsvm.read,
-}
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,50 +40,13 @@ class Dataset:
     """Hash of X, y and the feature names, wherever and in whatever format they were stored."""
 
 
-def read(path: str | Path, label: str | int | None = None, *, part: str = "train") -> Dataset:
-    """Return the labelled rows of a CSV, NPZ or LIBSVM file.
-
-    Args:
-        path: The file; its suffix says the format, and a ``.txt`` is looked into.
-        label: Label column of a CSV by name or by index from 0 (negative: from the end); by default the last.
-        part: ``train`` or ``test``: which arrays of an NPZ that holds both.
-    """
-    rows, source = _read_rows(Path(path), Wanted(label, part))
-    if rows.y is None:
-        raise DataError(f"every label of {source} is empty; write the class of each row into its label column")
-    return from_arrays(rows.X, rows.y, rows.names, source)
-
-
-def read_features(
-    path: str | Path,
-    feature_names: Sequence[str] | None,
-    label: str | int | None = None,
-    *,
-    n_features: int | None = None,
-    part: str = "test",
-) -> tuple[Array, Labels | None]:
-    """Return rows in a model's feature order, and their labels if the file has any.
-
-    A CSV that has all of ``feature_names`` may have them in any order, among other columns. Its label column is
-    ``label``, which must be there if it is given, or else the last column where that is no feature; it may be missing
-    or empty. A model without names takes the columns as they come.
-    """
-    want = tuple(feature_names or ())
-    n = len(want) if n_features is None else n_features
-    rows, source = _read_rows(Path(path), Wanted(label, part, n, want))
-    names = rows.names or default_names(rows.X.shape[1])
-    X = checked_matrix(rows.X, names, source)
-    order = model_order(names, want, n, source)
-    return X if order == list(range(n)) else frozen(X[:, order]), rows.y
-
-
 def from_arrays(
     X: ArrayLike, y: ArrayLike, feature_names: Sequence[str] | None = None, source: str = "arrays"
 ) -> Dataset:
     """Return a dataset of arrays that are checked as strictly as a file's; features without names become x0, x1, ..."""
     matrix = numeric_matrix(np.asarray(X), "X", source)
     names = default_names(matrix.shape[1]) if feature_names is None else tuple(map(str, feature_names))
-    matrix, labels = checked_matrix(matrix, names, source), plain_labels(np.asarray(y), source)
+    matrix, labels = checked_matrix(matrix, names, source), checked_labels(np.asarray(y), source)
     if labels.shape != (len(matrix),):
         raise DataError(f"{source} has {len(matrix)} rows but {labels.size} labels; give one label per row")
     return Dataset(matrix, frozen(labels), names, printable(source), _digest(matrix, labels, names))
@@ -163,53 +105,6 @@ def match_features(dataset: Dataset, feature_names: Sequence[str] | None, n_feat
         return dataset
     names = tuple(dataset.feature_names[i] for i in order)
     return from_arrays(dataset.X[:, order], dataset.y, names, dataset.source)
-
-
-def _read_rows(path: Path, wanted: Wanted) -> tuple[Rows, str]:
-    """Return what the reader for a file's suffix makes of its bytes, and the file's printable name."""
-    raw, source, suffix = _read_bytes(path), printable(path.name), path.suffix.lower()
-    reader = READERS.get(suffix)
-    if reader is None:
-        raise DataError(f"{source} has a suffix that says no known format; rename it to one of: {', '.join(READERS)}")
-    if reader is not npz.read:
-        raw = raw.removeprefix(codecs.BOM_UTF8)
-        _require_text(raw, source)
-    if suffix == ".txt" and libsvm.looks_like_libsvm(raw):
-        reader = libsvm.read
-    return reader(raw, source, wanted), source
-
-
-def _read_bytes(path: Path) -> bytes:
-    shown = printable(str(path))
-    try:
-        if path.is_dir():
-            raise DataError(f"{shown} is a folder; name a data file in it")
-        if not path.exists():
-            raise DataError(f"there is no file {shown}; check the path")
-        if not path.is_file():
-            raise DataError(f"{shown} is not a regular file; copy the data into one")
-        if path.stat().st_size > MAX_BYTES:
-            raise DataError(f"{shown} is larger than {gib(MAX_BYTES)}; use a sample of its rows")
-        raw = path.read_bytes()
-    except (OSError, MemoryError) as error:
-        reason = getattr(error, "strerror", None) or "not enough memory"
-        raise DataError(f"{shown} cannot be read ({reason}); check its permissions and that it is complete") from None
-    if not raw:
-        raise DataError(f"{shown} is empty; it must hold a header and rows of data")
-    return raw
-
-
-def _require_text(raw: bytes, source: str) -> None:
-    def row(position: int) -> str:
-        return f"row {raw.count(10, 0, position) + 1} of {source}"
-
-    zero = raw.find(0)
-    if zero >= 0:
-        raise DataError(f"{row(zero)} holds a NUL byte, so it is no UTF-8 text; save the data as UTF-8")
-    try:
-        raw.decode()
-    except UnicodeDecodeError as error:
-        raise DataError(f"{row(error.start)} is not UTF-8 text; save the data as UTF-8") from None
 
 
 def _take(dataset: Dataset, rows: NDArray[np.intp]) -> Dataset:

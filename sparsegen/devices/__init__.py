@@ -15,7 +15,7 @@ from sparsegen.registry import Registry
 from sparsegen.targets import Export
 
 MEASURED_ROWS = 64
-"""Rows that instructions and stack are measured over; more rows are thinned evenly, so a measurement stays quick."""
+"""Most rows that instructions and stack are measured over, so that a measurement stays quick."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Outputs:
 
 @dataclass(frozen=True)
 class Profile:
-    """A typical part: what there is to spend."""
+    """A typical part: its clock and its memory."""
 
     part: str
     clock_hz: int
@@ -38,7 +38,7 @@ class Profile:
     ram_bytes: int
 
     def shortage(self, flash: int | None, ram: int | None) -> str | None:
-        """Return what is needed beyond what there is, as words, or ``None`` where both suffice."""
+        """Return in words what is needed beyond what the part has, or ``None`` where it has enough."""
         needs = (("flash", flash, self.flash_bytes), ("RAM", ram, self.ram_bytes))
         short = [
             f"{need:,} bytes of {memory}, and there are {there:,}"
@@ -48,7 +48,7 @@ class Profile:
         return f"needs at least {'; '.join(short)}" if short else None
 
     def misfit(self, model: str, device: str, why: str) -> str:
-        """Return the sentence for a model that this part has no room for."""
+        """Return the sentence for a model that does not fit this part."""
         advice = "use fewer vectors or features, a projection, or a larger part"
         return f"{model} does not fit device {device} ({self.part}): {why}; {advice}"
 
@@ -91,11 +91,11 @@ class Device(ABC):
 
     @abstractmethod
     def run(self, export: Export, X: NDArray[Any]) -> Outputs:
-        """Build ``export``, run every row of ``X`` and return what came out."""
+        """Return what ``export`` computes on the device for every row of ``X``."""
 
     @abstractmethod
     def measure(self, export: Export, X: NDArray[Any]) -> Measurement:
-        """Build ``export`` and return the cost of a prediction over the rows of ``X``."""
+        """Return the cost of a prediction of ``export`` on the device, over the rows of ``X``."""
 
     def require(self) -> None:
         """Raise an error that says what to install where the device cannot run here."""
@@ -104,7 +104,7 @@ class Device(ABC):
             raise ToolError(f"device {self.name} cannot run here: {reason}")
 
     def accept(self, export: Export, X: NDArray[Any]) -> NDArray[Any]:
-        """Return the rows as the export reads them once the device, the export and the rows fit together."""
+        """Return the rows in the export's input type, or raise where device, export and rows do not go together."""
         if export.runs_as != self.runs:
             raise OptionError(
                 f"device {self.name} runs {self.runs} exports, but target {export.target} makes {export.runs_as}; "
@@ -121,7 +121,7 @@ class Device(ABC):
 
 
 def thin(rows: NDArray[Any], most: int = MEASURED_ROWS) -> NDArray[Any]:
-    """Return the rows that are measured: at most ``most``, evenly spaced and the same ones every time."""
+    """Return at most ``most`` of the rows, evenly spaced and the same ones every time."""
     return thinned(rows, most)
 
 

@@ -29,8 +29,8 @@ SIMULATED_HZ = 100_000_000
 """One cycle is then 10 ns, the unit in which simavr writes its trace; cycles do not depend on it."""
 BATCH_ROWS = 500
 """Most rows of one simulation, so that progress shows."""
-LARGEST_ARRAY = 32_000
-"""Bytes: avr-gcc takes arrays of less than half the address space."""
+MAX_ARRAY_BYTES = 32_000
+"""avr-gcc takes arrays of less than half the address space."""
 COUNT_BYTES = 2
 RAM = 0x80_0000
 """What the linker adds to addresses in RAM, to tell them from those in flash."""
@@ -38,7 +38,7 @@ FIRST_ROW_SECONDS = 30
 END, STACK_MET_DATA = ".", "*"
 CRASHED = "avr_sadly_crashed"
 TRACE_FILE = "trace.vcd"
-# The linker is told of more flash than there is and goes on after an error: what does not fit is to be weighed too.
+# The linker is told of more flash than there is, and to continue after errors: what does not fit is weighed too.
 ANY_SIZE = ("-Wl,--defsym=__TEXT_REGION_LENGTH__=0x100000", "-Wl,--noinhibit-exec")
 # Start-up code belongs to the program around the model.
 NO_START = ("-nostartfiles", "-Wl,--defsym=__do_copy_data=0", "-Wl,--defsym=__do_clear_bss=0")
@@ -48,17 +48,17 @@ MMCU = ("-Wl,--undefined=sparsegen_mmcu", "-Wl,--section-start=.mmcu=0x910000")
 
 @dataclass(frozen=True)
 class Printed:
-    """What one simulation gave."""
+    """The output of one simulation."""
 
     rows: list[bytes]
-    """The bytes that the program showed for every row."""
+    """The bytes that the program printed for every row."""
     stack: int
     """Bytes of stack below that of ``main``."""
     cycles: list[int]
-    """Of every traced call."""
+    """Cycles of every traced call."""
 
 
-class Workshop:
+class AvrBuild:
     """Builds one export for one part in a temporary folder; the model is compiled once.
 
     Raises a FitError where the tables alone, or one row alone, are too large.
@@ -81,13 +81,13 @@ class Workshop:
         return image
 
     def frame(self) -> int:
-        """Return the bytes of stack that a prediction takes at least: the compiler's figure of its largest function."""
+        """Return a lower bound on a prediction's stack: the compiler's figure for its largest function."""
         said = "\n".join(Path(made).with_suffix(".su").read_text() for made in self._objects)
         functions = re.findall(rf"\b{self.export.name}_(?:predict|scores)\b.*\t(\d+)\t", said)
         return max(map(int, functions), default=0)
 
     def simulate(self, rows: NDArray[Any], *, measure: bool) -> Iterator[Printed]:
-        """Yield what each batch of rows gave: scores and labels, or stack and cycles of the predictions."""
+        """Yield the output of each batch of rows: scores and labels, or stack and cycles of the predictions."""
         folder, suffix = self.folder / "sparsegen_harness", Path(self.export.sources[0]).suffix
         folder.mkdir()
         source, table = folder / f"main{suffix}", folder / f"rows{suffix}"
@@ -102,7 +102,7 @@ class Workshop:
         smallest = read_image(program(1, *ANY_SIZE))
         for function in ("predict",) if measure else ("predict", "scores"):
             self._require(smallest, f"{self.export.name}_{function}")
-        room = min(self._room(smallest), LARGEST_ARRAY)
+        room = min(self._room(smallest), MAX_ARRAY_BYTES)
         batch = min(BATCH_ROWS, 1 + room // self._row_bytes, len(rows))
         elf = program(batch)
         at = _place_in_file(elf, "sparsegen_rows")
@@ -162,13 +162,13 @@ class Workshop:
 
 @cache
 def has_library(compiler: str) -> bool:
-    """Return whether avr-libc, which is a package of its own, is there: its libm holds the soft-float functions."""
+    """Return whether avr-libc, a package of its own, is installed: its libm holds the soft-float functions."""
     found = run_tool([compiler, "-mmcu=atmega328p", "-print-file-name=libm.a"], Path()).stdout
     return Path(found.decode().strip()).is_absolute()
 
 
 def _simavr(arguments: Sequence[str], folder: Path, seconds: float) -> str:
-    """Return what simavr prints; after a crash it would wait for a debugger, and is ended instead."""
+    """Return what simavr prints; after a crash it would wait for a debugger, so it is killed."""
     command = [SIMULATOR, "-v", *arguments]
     lines = []
     with subprocess.Popen(command, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as process:
@@ -186,7 +186,7 @@ def _simavr(arguments: Sequence[str], folder: Path, seconds: float) -> str:
 
 
 def _place_in_file(elf: bytes, symbol: str) -> int:
-    """Return where in the file the bytes of a symbol in flash are."""
+    """Return the offset in the file of a symbol in flash."""
     from elftools.elf.elffile import ELFFile
 
     section: Any = ELFFile(io.BytesIO(elf)).get_section_by_name(".text")
@@ -210,6 +210,6 @@ def _calls(trace: str) -> list[int]:
 
 
 def _complaint(said: str, folder: Path) -> str:
-    """Return simavr's own words, where it has any beside what the program printed."""
+    """Return simavr's own message, if it printed one."""
     own = "\n".join(line for line in said.splitlines() if not line.startswith(("O:", CRASHED)))
     return f", which says: {first_lines(own, folder)}" if own.strip() else ""

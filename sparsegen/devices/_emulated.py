@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from sparsegen import progress
 from sparsegen.devices import Device, Measurement, Outputs, Profile, thin
-from sparsegen.devices._emulator import Core, Machine
+from sparsegen.devices._emulator import EmulatedProcessor, Processor
 from sparsegen.devices._image import Image, build_image
 from sparsegen.devices._toolchain import DEVICES_EXTRA, absent
 from sparsegen.targets import Export
@@ -32,7 +32,7 @@ class EmulatedDevice(Device):
         description: str,
         target: str,
         cpu: str,
-        core: Core,
+        processor: Processor,
         profile: Profile,
         loops: str = "portable",
     ) -> None:
@@ -40,7 +40,7 @@ class EmulatedDevice(Device):
         self.description = description
         self.profile = profile
         self.loops = loops
-        self.core = core
+        self.processor = processor
         self.compiler_flags = ("-target", target, f"-mcpu={cpu}")
 
     def missing(self) -> str | None:
@@ -54,14 +54,14 @@ class EmulatedDevice(Device):
         """Return the scores and class indices the emulated processor computes for every row."""
         rows = self.accept(export, X)
         scores, predict = f"{export.name}_scores", f"{export.name}_predict"
-        machine = self._boot(export, build_image(export, self.compiler_flags, (predict, scores)))
+        emulated = self._boot(export, build_image(export, self.compiler_flags, (predict, scores)))
         scores_of_rows = np.empty((len(rows), export.n_outputs), dtype=export.score_dtype)
         out = Outputs(scores_of_rows, np.empty(len(rows), dtype=np.int32))
         with progress.task(f"emulating {self.name}", len(rows)) as advance:
             for i, row in enumerate(rows):
-                machine.write_row(row)
-                out.scores[i] = machine.scores(scores)
-                out.labels[i] = machine.predict(predict)
+                emulated.write_row(row)
+                out.scores[i] = emulated.scores(scores)
+                out.labels[i] = emulated.predict(predict)
                 advance("")
         return out
 
@@ -70,23 +70,23 @@ class EmulatedDevice(Device):
         rows = thin(self.accept(export, X))
         predict = f"{export.name}_predict"
         image = build_image(export, self.compiler_flags, (predict,))
-        machine = self._boot(export, image)
-        machine.count_instructions()
-        machine.paint_stack()
+        emulated = self._boot(export, image)
+        emulated.count_instructions()
+        emulated.paint_stack()
         counts = []
         for row in rows:
-            machine.write_row(row)
-            before = machine.instructions
-            machine.predict(predict)
-            counts.append(machine.instructions - before)
+            emulated.write_row(row)
+            before = emulated.instructions
+            emulated.predict(predict)
+            counts.append(emulated.instructions - before)
         return Measurement(
             flash=image.flash,
-            ram=image.static_ram + machine.stack_used(),
+            ram=image.static_ram + emulated.stack_used(),
             instructions=sum(counts) / len(counts),
             latency_us=None,
             worst_instructions=max(counts),
         )
 
-    def _boot(self, export: Export, image: Image) -> Machine:
+    def _boot(self, export: Export, image: Image) -> EmulatedProcessor:
         row_bytes = export.n_features * export.input_dtype.itemsize
-        return Machine(self.core, image, row_bytes, export.n_outputs, export.score_dtype)
+        return EmulatedProcessor(self.processor, image, row_bytes, export.n_outputs, export.score_dtype)

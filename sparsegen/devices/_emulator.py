@@ -29,7 +29,7 @@ CALL_SECONDS = 120.0
 
 @dataclass(frozen=True)
 class Registers:
-    """The unicorn numbers of the registers a C call goes through."""
+    """Unicorn's numbers for the registers that a C call uses."""
 
     stack: int
     link: int
@@ -39,7 +39,7 @@ class Registers:
     result: int
 
 
-class Core(ABC):
+class Processor(ABC):
     """What the emulator must know about a processor."""
 
     entry_bit: int
@@ -63,7 +63,7 @@ def unicorn(module: str = "") -> Any:
     return importlib.import_module(f"unicorn{module}")
 
 
-class Machine:
+class EmulatedProcessor:
     """One image loaded into one emulated processor.
 
     The row and the scores end exactly where their mapped pages end, so a function that reads or writes past either is
@@ -72,7 +72,7 @@ class Machine:
 
     def __init__(
         self,
-        core: Core,
+        processor: Processor,
         image: Image,
         row_bytes: int,
         n_outputs: int,
@@ -80,13 +80,13 @@ class Machine:
         *,
         seconds: float = CALL_SECONDS,
     ) -> None:
-        self._core = core
-        self._registers = core.registers()
+        self._processor = processor
+        self._registers = processor.registers()
         self._image = image
         self._seconds = seconds
         self._n_outputs = n_outputs
         self._score_dtype = score_dtype.newbyteorder("<")
-        self._uc = core.start()
+        self._uc = processor.start()
         self._block_lengths: dict[tuple[int, int], int] = {}
         self.instructions = 0
         read, write, execute = (getattr(unicorn(), f"UC_PROT_{right}") for right in ("READ", "WRITE", "EXEC"))
@@ -139,12 +139,12 @@ class Machine:
     def _decode(self, code: bytes) -> int:
         count = at = 0
         while at < len(code):
-            at += self._core.instruction_bytes(int.from_bytes(code[at : at + 2], "little"))
+            at += self._processor.instruction_bytes(int.from_bytes(code[at : at + 2], "little"))
             count += 1
         return count
 
     def paint_stack(self) -> None:
-        """Fill the stack with a pattern, for ``stack_used`` to look for later."""
+        """Fill the stack with a pattern that ``stack_used`` looks for later."""
         self._uc.mem_write(STACK, bytes([PAINT]) * STACK_BYTES)
 
     def stack_used(self) -> int:
@@ -154,7 +154,7 @@ class Machine:
         return STACK_BYTES - int(written[0]) if len(written) else 0
 
     def _call(self, function: str, arguments: Sequence[int]) -> int:
-        uc, registers, entry_bit = self._uc, self._registers, self._core.entry_bit
+        uc, registers, entry_bit = self._uc, self._registers, self._processor.entry_bit
         uc.reg_write(registers.stack, STACK + STACK_BYTES)
         uc.reg_write(registers.link, EXIT | entry_bit)
         for register, value in zip(registers.arguments, arguments, strict=False):

@@ -20,7 +20,7 @@ OPTIMISE = "-Os"
 5 % fewer instructions, and more of both on processors without an FPU."""
 KEEP_SYMBOLS = "-g"  # zig strips an image built with -Os otherwise; debug sections are not loaded and not counted
 
-# clang for Arm leaves a 16-byte .ARM.exidx ("cannot unwind") even without unwind tables; nothing reads it, so it goes.
+# clang for Arm leaves a 16-byte .ARM.exidx ("cannot unwind") even without unwind tables; nothing reads it.
 LINKER_SCRIPT = f"""
 EXTERN(%(roots)s)
 SECTIONS {{
@@ -54,15 +54,16 @@ class Image:
     static_ram: int
 
 
-def build_image(export: Export, machine: Sequence[str], roots: Sequence[str]) -> Image:
-    """Return ``export`` compiled and linked for ``machine`` (compiler flags) with only what ``roots`` reach."""
+def build_image(export: Export, machine_flags: Sequence[str], roots: Sequence[str]) -> Image:
+    """Return ``export`` built with a processor's compiler flags; the linker keeps only what ``roots`` reach."""
     with tempfile.TemporaryDirectory(prefix="sparsegen-") as name:
         folder = Path(name)
         sources = write_files(export, folder)
         script, elf = folder / "sparsegen_link.ld", folder / "sparsegen_image.elf"
         script.write_text(LINKER_SCRIPT % {"roots": " ".join(roots)})
         link = [f"-Wl,-e,{roots[0]}", "-Wl,--gc-sections", f"-Wl,-T,{script}"]
-        flags = [*machine, standard(export), OPTIMISE, KEEP_SYMBOLS, "-ffreestanding", *SECTION_FLAGS, f"-I{folder}"]
+        flags = [*machine_flags, standard(export), OPTIMISE, KEEP_SYMBOLS, "-ffreestanding", *SECTION_FLAGS]
+        flags.append(f"-I{folder}")
         compile_with(zig(), [*flags, *sources, "-o", str(elf), *link], folder, f"{export.name} ({export.target})")
         image = read_image(elf.read_bytes())
     absent = [symbol for symbol in roots if symbol not in image.symbols]

@@ -11,14 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparsegen.devices import DEVICES, Device, Measurement, Outputs, Profile, thin
-from sparsegen.devices._avr_program import COMPILER, SIMULATOR, Workshop, has_library
+from sparsegen.devices._avr_program import COMPILER, SIMULATOR, AvrBuild, has_library
 from sparsegen.devices._toolchain import DEVICES_EXTRA, installed
 from sparsegen.errors import FitError
 from sparsegen.targets import Export
 
 DEBIAN = "gcc-avr avr-libc simavr"
 RETURN_CYCLES = 4
-"""Of ``ret`` with a program counter of 16 bits: part of a function, where the call belongs to the caller."""
+"""What ``ret`` takes with a 16-bit program counter: it belongs to the function, the call to its caller."""
 
 
 class Avr(Device):
@@ -51,8 +51,8 @@ class Avr(Device):
         """Return the scores and class indices the simulated processor computes for every row."""
         rows = self.accept(export, X)
         with tempfile.TemporaryDirectory(prefix="sparsegen-") as folder:
-            workshop = Workshop(export, self.name, self.profile, Path(folder))
-            shown = b"".join(row for printed in workshop.simulate(rows, measure=False) for row in printed.rows)
+            built = AvrBuild(export, self.name, self.profile, Path(folder))
+            shown = b"".join(row for printed in built.simulate(rows, measure=False) for row in printed.rows)
         record = np.dtype([("scores", export.score_dtype.newbyteorder("<"), (export.n_outputs,)), ("label", "<i2")])
         out = np.frombuffer(shown, dtype=record)
         return Outputs(np.ascontiguousarray(out["scores"], export.score_dtype), out["label"].astype(np.int32))
@@ -62,14 +62,14 @@ class Avr(Device):
         rows = thin(self.accept(export, X))
         with tempfile.TemporaryDirectory(prefix="sparsegen-") as folder:
             try:
-                workshop = Workshop(export, self.name, self.profile, Path(folder))
+                built = AvrBuild(export, self.name, self.profile, Path(folder))
             except FitError:
                 return Measurement(export.table_bytes, None, None, None)
-            image = workshop.weigh()
+            image = built.weigh()
             try:
-                batches = list(workshop.simulate(rows, measure=True))
+                batches = list(built.simulate(rows, measure=True))
             except FitError as error:
-                return Measurement(image.flash, max(image.static_ram + workshop.frame(), error.ram), None, None)
+                return Measurement(image.flash, max(image.static_ram + built.frame(), error.ram), None, None)
         cycles = [call - empty + RETURN_CYCLES for empty, *calls in (b.cycles for b in batches) for call in calls]
         return Measurement(
             flash=image.flash,
@@ -81,8 +81,11 @@ class Avr(Device):
         )
 
 
+ATMEGA328P = Profile("ATmega328P", 16_000_000, 32 << 10, 2 << 10)
+ATTINY85 = Profile("ATtiny85", 8_000_000, 8 << 10, 512)
+
 for name, description, profile in (
-    ("atmega328p", "8-bit AVR, no FPU (Arduino Uno and Nano)", Profile("ATmega328P", 16_000_000, 32 << 10, 2 << 10)),
-    ("attiny85", "8-bit AVR, no FPU and no multiplier", Profile("ATtiny85", 8_000_000, 8 << 10, 512)),
+    ("atmega328p", "8-bit AVR, no FPU (Arduino Uno and Nano)", ATMEGA328P),
+    ("attiny85", "8-bit AVR, no FPU and no multiplier", ATTINY85),
 ):
     DEVICES.register(name)(Avr(name, description, profile))

@@ -6,14 +6,14 @@ from typing import Any
 
 from sparsegen.devices import DEVICES, Profile
 from sparsegen.devices._emulated import EmulatedDevice
-from sparsegen.devices._emulator import Core, Registers, unicorn
+from sparsegen.devices._emulator import Processor, Registers, unicorn
 
 SOFT_FLOAT = "thumb-freestanding-eabi"
 HARD_FLOAT = "thumb-freestanding-eabihf"
 
 
-class CortexM(Core):
-    """A Cortex-M processor of unicorn, by the name of its model there."""
+class CortexM(Processor):
+    """A Cortex-M processor in unicorn, by unicorn's name for the model."""
 
     entry_bit = 1
 

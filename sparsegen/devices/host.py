@@ -104,12 +104,12 @@ class Host(Device):
         return program
 
     def _flash(self, export: Export, folder: Path) -> int | None:
-        """Return the bytes that ``NAME_predict`` links, or ``None`` where the result is no ELF file to read."""
+        """Return the bytes that ``NAME_predict`` links, or ``None`` where the result is not an ELF file."""
         if not installed("elftools"):
             return None
         image = folder / "sparsegen_size.elf"
         sources = [str(folder / name) for name in export.sources]
-        # A call to memcpy that the compiler made up is left unresolved: this image is weighed, never run.
+        # A call to memcpy that the compiler inserts stays unresolved: this image is weighed, never run.
         link = ["-Wl,--gc-sections", f"-Wl,-e,{export.name}_predict", "-Wl,--unresolved-symbols=ignore-all"]
         try:
             self._compile(export, [*SECTION_FLAGS, "-nostdlib", "-static", *sources, "-o", str(image), *link], folder)

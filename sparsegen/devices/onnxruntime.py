@@ -86,7 +86,7 @@ def _classes(graph: bytes, name: str) -> list[int | str]:
     except (KeyError, ValueError):
         raise ModelError(f"{name} does not list its classes in its metadata; export it again") from None
     if not isinstance(classes, list):
-        raise ModelError(f"the classes in the metadata of {name} are no list; export it again")
+        raise ModelError(f"the classes in the metadata of {name} are not a list; export it again")
     return classes
 
 

@@ -6,11 +6,11 @@ from typing import Any
 
 from sparsegen.devices import DEVICES, Profile
 from sparsegen.devices._emulated import EmulatedDevice
-from sparsegen.devices._emulator import Core, Registers, unicorn
+from sparsegen.devices._emulator import Processor, Registers, unicorn
 
 
-class Rv32(Core):
-    """The 32-bit RISC-V processor of unicorn."""
+class Rv32(Processor):
+    """Unicorn's 32-bit RISC-V processor."""
 
     entry_bit = 0
 

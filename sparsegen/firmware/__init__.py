@@ -1,1 +1,1 @@
-"""Firmware around a model: boards, the program, building, emulating and flashing it."""
+"""Firmware around a model: the boards, the files of the program, building, emulating and flashing it."""

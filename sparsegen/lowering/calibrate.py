@@ -35,7 +35,10 @@ class Box:
                 low = high = np.empty(0)
             if low.shape == high.shape == (model.n_features,) and np.all(low <= high):
                 return cls(low, high)
-            raise ModelError("the ranges in the model's card do not fit its features; give rows to calibrate on")
+            raise ModelError(
+                "the ranges in the model's card do not fit its features; give rows to choose scales on",
+                change={"rows": ""},
+            )
         return cls.around(data_like(model))
 
 

@@ -47,6 +47,7 @@ def choose_format(
     if not wanted.reads.is_float:
         raise OptionError(
             f"no integer format loses at most {max_loss:g} points ({tried[-1].dtype}: {tried[-1]}); "
-            "allow a larger loss, or read float32"
+            "allow a larger loss, or let the export read float32",
+            change={"max_loss": "", "input": "f32"},
         )
     return Choice(lower(model, replace(wanted, dtype=F32.name, early_exit=False)), tuple(tried))

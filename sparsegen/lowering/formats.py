@@ -134,7 +134,9 @@ class Format:
     def __post_init__(self) -> None:
         reads_floats = self.reads.is_float
         if not isinstance(self.numbers, IntegerFormat) and (not reads_floats or self.early_exit):
-            raise OptionError("float32 programs read float32 and never stop early; integers do both")
+            raise OptionError(
+                "float32 programs read float32 and never stop early; integers do both", change={"dtype": "q7"}
+            )
 
     @property
     def numbers(self) -> NumberFormat:

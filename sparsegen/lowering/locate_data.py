@@ -16,9 +16,7 @@ NOISE = 0.3  # units of the scaler
 
 def raw_inputs(model: SparseModel) -> Array:
     """Return raw rows that the transform takes to the expansion vectors (closest in the least-squares sense)."""
-    T = model.transform
-    scaled = model.vectors if T.projection is None else model.vectors @ np.linalg.pinv(T.projection).T
-    return np.asarray(T.offset + scaled / T.scale)
+    return model.transform.inverse(model.vectors)
 
 
 def thinned(rows: NDArray[Any], most: int) -> NDArray[Any]:

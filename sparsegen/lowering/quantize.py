@@ -71,7 +71,9 @@ def quantize(model: SparseModel, numbers: IntegerFormat, reads: InputKind, box: 
     made = [_program(model, form, falls, numbers, reads, box, grid) for grid in grids]
     programs = [program for program in made if program is not None]
     if not programs:
-        raise OptionError("the projection's factors are too far apart for integers; use float32")
+        raise OptionError(
+            "the projection's factors are too far apart for integers; export it as float32", change={"dtype": "f32"}
+        )
     wanted = model.scores(few)
     return min(programs, key=lambda program: score_error(program, few, wanted))
 
@@ -81,9 +83,7 @@ def _form(kernels: tuple[BoundKernel, ...]) -> str:
     bases = {base_of(kernel.expression).name for kernel in kernels}
     if len(bases) > 1 or not all(kernel.falls for kernel in kernels):
         names = ", ".join(dict.fromkeys(kernel.name for kernel in kernels))
-        raise OptionError(
-            f"the kernel {names} has no integer form; use float32, or one kernel that falls with its distance"
-        )
+        raise OptionError(f"the kernel {names} has no integer form; export it as float32", change={"dtype": "f32"})
     return FORMS[bases.pop()]
 
 
@@ -133,7 +133,9 @@ def _require_fall(kernels: tuple[BoundKernel, ...], farthest: float) -> None:
 
 
 def _too_wide() -> OptionError:
-    return OptionError("the kernel is so wide that integers see no distances; use float32")
+    return OptionError(
+        "the kernel is so wide that integers see no distances; export it as float32", change={"dtype": "f32"}
+    )
 
 
 def _step(octave: int, fall: float, power: int) -> float:

@@ -1,5 +1,6 @@
-"""SparseModel, the one thing every stage after training reads; its file; drawings of its vectors."""
+"""SparseModel, the one thing every stage after training reads; its file, its predictions, drawings of its vectors."""
 
-from sparsegen.model.sparse_model import Calibration, Label, SparseModel, Transform
+from sparsegen.model.sparse_model import Calibration, Label, SparseModel
+from sparsegen.model.transform import Transform
 
 __all__ = ["Calibration", "Label", "SparseModel", "Transform"]

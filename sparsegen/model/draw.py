@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 import numpy as np
@@ -10,19 +9,10 @@ import numpy as np
 from sparsegen.arrays import Array
 from sparsegen.errors import OptionError, ToolError
 from sparsegen.files import write_atomic
-from sparsegen.lowering.locate_data import raw_inputs
 from sparsegen.model import SparseModel
 
 SHADES = " ░▒▓█"
 GAP = "  "
-
-
-def parse_size(text: str) -> tuple[int, int]:
-    """Return (height, width) of text like ``16x16``."""
-    match = re.fullmatch(r"(\d{1,4})x(\d{1,4})", text)
-    if match is None or 0 in (size := (int(match[1]), int(match[2]))):
-        raise OptionError(f"image size {text!r} must be HEIGHTxWIDTH, such as 16x16")
-    return size
 
 
 def vector_images(model: SparseModel, size: tuple[int, int]) -> Array:
@@ -32,7 +22,7 @@ def vector_images(model: SparseModel, size: tuple[int, int]) -> Array:
             f"an image of {size[0]}x{size[1]} has {size[0] * size[1]} pixels, but the model has "
             f"{model.n_features} features; choose a size with as many pixels"
         )
-    images = raw_inputs(model).reshape(-1, *size)
+    images = model.transform.inverse(model.vectors).reshape(-1, *size)
     low = images.min(axis=(1, 2), keepdims=True)
     spread = images.max(axis=(1, 2), keepdims=True) - low
     return np.asarray((images - low) / np.where(spread > 0, spread, 1.0))

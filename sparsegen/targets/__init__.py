@@ -81,3 +81,8 @@ class Target(ABC):
 
 
 TARGETS: Registry[Target] = Registry("target", __name__)
+
+
+def c_table_bytes(model: SparseModel) -> int:
+    """Return the bytes of constants that a prediction in float32 C reads."""
+    return TARGETS["c"].export(model, "model").table_bytes

@@ -39,7 +39,7 @@ class Onnx(Target):
         check_name(name)
         model, program = lowered.model, lowered.program
         if not isinstance(program, Program):
-            raise OptionError("an ONNX graph holds float32 only; export integers as C")
+            raise OptionError("an ONNX graph holds float32 only; export integers as C", change={"target": "c"})
         graph = _Graph(program)
         graph.build()
         text = model.classes and isinstance(model.classes[0], str)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import subprocess
-import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,27 +13,9 @@ import pytest
 from c_programs import any_compiler, compile_c
 from golden_models import SMALL, rows
 
-from sparsegen import cli, data
+from sparsegen import data
 from sparsegen.devices import DEVICES
 from sparsegen.training import train as training
-
-
-@pytest.fixture
-def run(monkeypatch, capfd):
-    """Return what runs the command and gives exit code, standard output and standard error."""
-
-    def run_main(*arguments):
-        monkeypatch.setattr(sys, "argv", ["sparsegen", *map(str, arguments)])
-        capfd.readouterr()
-        code = 0
-        try:
-            cli.main()
-        except SystemExit as ended:
-            code = ended.code or 0
-        printed = capfd.readouterr()
-        return code, printed.out, printed.err
-
-    return run_main
 
 
 @pytest.fixture(scope="module")
@@ -173,9 +155,10 @@ def test_bench_measures_every_format(run, folder):
         (("export", "--dtype", "q7", "--max-loss", "1"), "--max-loss goes with --dtype auto; give both or neither"),
         (("export", "--dtype", "q7", "--calibrate", "missing.csv"), "missing.csv"),
         (("export", "--dtype", "q7", "--calibrate", "narrow.csv"), "narrow.csv"),
-        (("export", "--dtype", "q7", "--target", "ONNX graph holds float32 only"), "onnx"),
+        (("export", "--dtype", "q7", "--target", "onnx"), "holds float32 only; export integers as C (--target c)"),
         (("export", "--dtype", "q7", "--device", "cortex-m4"), "there is no device 'cortex-m4'"),
         (("export", "--dtype", "auto", "--input", "grid", "--max-loss", "-101"), "no integer format loses at most"),
+        (("export", "--dtype", "auto", "--input", "grid", "--max-loss", "-101"), "(--max-loss, --input f32)\n"),
     ],
 )  # fmt: skip
 def test_mistakes_are_one_sentence_and_write_nothing(run, folder, tmp_path, arguments, sentence):
@@ -190,10 +173,14 @@ def test_mistakes_are_one_sentence_and_write_nothing(run, folder, tmp_path, argu
 
 def test_a_kernel_without_integers_is_one_sentence(run, folder, tmp_path):
     code, _, err = run("export", folder / "poly.safetensors", "--dtype", "q7", "-o", tmp_path)
-    assert (code, err) == (
-        2,
-        "error: the kernel poly has no integer form; use float32, or one kernel that falls with its distance\n",
-    )
+    assert (code, err) == (2, "error: the kernel poly has no integer form; export it as float32 (--dtype f32)\n")
+
+
+def test_a_card_with_wrong_ranges_asks_for_rows(run, folder, tmp_path):
+    replace(SMALL["binary_rbf"], card={"ranges": {"low": [0.0], "high": [1.0]}}).save(tmp_path / "m.safetensors")
+    code, _, err = run("export", tmp_path / "m.safetensors", "--dtype", "q7", "-o", tmp_path)
+    assert code == 2
+    assert err.endswith("do not fit its features; give rows to choose scales on (--calibrate)\n")
 
 
 def test_a_device_that_differs_is_exit_code_1(run, folder, monkeypatch):

@@ -1,11 +1,11 @@
-"""What --dtype and --input mean."""
+"""What --dtype, --input and --early-exit mean."""
 
 from __future__ import annotations
 
 import pytest
 
-from sparsegen.cli.formats import make_formats
-from sparsegen.errors import OptionError
+from sparsegen.cli.formats import parse_formats, run_each
+from sparsegen.errors import OptionError, ToolError
 from sparsegen.lowering.formats import Format
 
 INPUTS = "f32, raw-int16, raw-uint8, grid"
@@ -15,11 +15,11 @@ INPUTS = "f32, raw-int16, raw-uint8, grid"
     ("text", "names"), [("f32", ["f32"]), ("q7,q15", ["q7", "q15"]), (" q15 , q7,q15,", ["q15", "q7"])]
 )
 def test_formats_by_name(text, names):
-    assert make_formats(text, "f32") == [Format(name, "f32") for name in names]
+    assert parse_formats(text, "f32") == [Format(name, "f32") for name in names]
 
 
 def test_inputs_and_early_exit_are_carried():
-    assert make_formats("q7", "raw-uint8", early_exit=True) == [Format("q7", "raw-uint8", early_exit=True)]
+    assert parse_formats("q7", "raw-uint8", early_exit=True) == [Format("q7", "raw-uint8", early_exit=True)]
 
 
 @pytest.mark.parametrize(
@@ -35,5 +35,12 @@ def test_inputs_and_early_exit_are_carried():
 )  # fmt: skip
 def test_bad_requests_are_one_sentence(text, reads, early_exit, sentence):
     with pytest.raises(OptionError) as refused:
-        make_formats(text, reads, early_exit=early_exit)
+        parse_formats(text, reads, early_exit=early_exit)
     assert str(refused.value) == sentence
+
+
+def test_the_results_of_every_format_are_one_list():
+    formats = parse_formats("q7,q15", "f32")
+    assert run_each(formats, "c", lambda numbers: [numbers.dtype, 1]) == ["q7", 1, "q15", 1]
+    with pytest.raises(ToolError, match="no device can run onnx exports here; what each needs: sparsegen list devices"):
+        run_each(formats, "onnx", lambda numbers: [])

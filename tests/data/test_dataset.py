@@ -18,7 +18,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from sparsegen import data
-from sparsegen.data import Dataset, dataset
+from sparsegen.data import Dataset, data_file
+from sparsegen.data.readers import known_suffixes
 from sparsegen.errors import DataError, OptionError, SparsegenError
 
 Write = Callable[..., Path]
@@ -243,7 +244,9 @@ def test_paths_that_cannot_be_read(tmp_path: Path, write: Write) -> None:
     assert "there is no file" in sentence(tmp_path / "absent.csv")
     assert "is a folder" in sentence(tmp_path)
     assert "there is no file" in sentence(Path("a\0b.csv"))
-    assert "suffix" in sentence(write(GOOD, "toy.parquet"))
+    listed = ".csv, .tsv, .txt, .libsvm, .svm, .svmlight, .npz"
+    assert sentence(write(GOOD, "toy.parquet")).startswith("toy.parquet has an unknown suffix; rename it to one of: ")
+    assert set(listed.split(", ")) <= set(sentence(write(GOOD, "toy.parquet")).partition(": ")[2].split(", "))
     assert "suffix" in sentence(write(GOOD, "toy"))
 
 
@@ -264,7 +267,7 @@ def test_a_pipe_is_refused_without_waiting(tmp_path: Path) -> None:
 
 
 def test_oversized_file_is_refused_before_reading(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(dataset, "MAX_BYTES", 10)
+    monkeypatch.setattr(data_file, "MAX_BYTES", 10)
     assert "larger than" in sentence(write(GOOD))
 
 
@@ -662,7 +665,7 @@ def dataset_or_sentence(path: Path) -> Dataset | None:
     return dataset
 
 
-SUFFIXES = ["csv", "tsv", "txt", "npz", "svm"]
+SUFFIXES = [suffix.removeprefix(".") for suffix in known_suffixes()]
 MESSY = st.text(st.sampled_from("ab01.,;:-+e\"' \t\n\r#_\u00e9\u0661\x0b\x85\u2028"), max_size=80)
 VALID_NPZ = zipped(X=npy_header((2, 2)) + bytes(32), y=npy_header((2,), "<i8") + bytes(16))
 

@@ -114,6 +114,16 @@ def make_export() -> Callable[[str, int, int], Export]:
 
 
 @pytest.fixture
+def null_write() -> Export:
+    """A model that writes to address 0, which is an error wherever no memory is there."""
+    source = """
+    void m_scores(const float *x, float *scores) { scores[0] = x[0]; }
+    int m_predict(const float *x) { *(volatile float *)(x[0] > 1e9f ? (char *)16 : (char *)0) = x[0]; return 0; }
+    """
+    return c_export(source, 1, 1)
+
+
+@pytest.fixture
 def hide(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
     """Return what makes the named packages and programs look as if they were not installed."""
     import importlib.util

@@ -10,7 +10,7 @@ import pytest
 from golden_models import SMALL, rows
 
 from sparsegen.devices import DEVICES, Profile
-from sparsegen.devices._avr_program import Workshop, _calls
+from sparsegen.devices._avr_program import AvrBuild, _calls
 from sparsegen.devices.avr import Avr
 from sparsegen.errors import FitError, ToolError
 from sparsegen.targets import TARGETS
@@ -22,7 +22,7 @@ ONE = np.ones((1, 1), np.float32)
 MODEL = SMALL["binary_rbf"]
 
 
-@pytest.fixture(params=["atmega328p", "attiny85"])
+@pytest.fixture(params=[name for name in DEVICES if isinstance(DEVICES[name], Avr)])
 def device(request):
     found = DEVICES[request.param]
     if found.missing() is not None:
@@ -63,6 +63,12 @@ def test_cycles_equal_a_hand_count(device, make_export, text, cycles):
     assert (cost.cycles, cost.worst_cycles, cost.instructions) == (cycles, cycles, None)
 
 
+def test_cycles_are_told_and_no_latency(device, sample):
+    cost = device.measure(sample.export, sample.X)
+    assert None not in (cost.flash, cost.ram, cost.cycles, cost.worst_cycles)
+    assert cost.instructions is cost.worst_instructions is cost.latency_us is None
+
+
 def test_mean_and_worst_are_told_apart(device, make_export):
     wait = "int m_predict(const float *x) { if (x[0] > 0.0f) { __builtin_avr_delay_cycles(70000); } return 0; }"
     export = make_export(wait, 1, 1)
@@ -82,7 +88,7 @@ def test_the_same_figures_every_time(device):
 @pytest.mark.parametrize("name", SMALL)
 def test_tables_are_in_flash_and_not_in_ram(device, name, tmp_path):
     export = TARGETS["c"].export(SMALL[name], "m")
-    image = Workshop(export, device.name, device.profile, tmp_path).weigh()
+    image = AvrBuild(export, device.name, device.profile, tmp_path).weigh()
     assert image.static_ram == 0
     assert image.flash > export.table_bytes
 
@@ -95,7 +101,7 @@ def test_the_self_test_is_in_flash_and_passes(device, make_export, tmp_path):
     files = {"m.c": b'#include "t.h"\n' + source, "m.h": export.files["m.h"], "t.h": header}
     tested = replace(export, name="t", files=files)
     assert device.run(tested, rows(MODEL, 1).astype(np.float32)).labels.tolist() == [0]
-    assert Workshop(tested, device.name, device.profile, tmp_path).weigh().static_ram == 0
+    assert AvrBuild(tested, device.name, device.profile, tmp_path).weigh().static_ram == 0
 
 
 def test_strict_c99_is_refused_rather_than_filling_the_ram(device, tmp_path, monkeypatch):
@@ -103,7 +109,7 @@ def test_strict_c99_is_refused_rather_than_filling_the_ram(device, tmp_path, mon
 
     monkeypatch.setattr(_avr_program, "OPTIMISE", "-std=c99")
     with pytest.raises(ToolError, match=r"compile m\.c for AVR with -std=gnu99"):
-        Workshop(TARGETS["c"].export(MODEL, "m"), device.name, device.profile, tmp_path)
+        AvrBuild(TARGETS["c"].export(MODEL, "m"), device.name, device.profile, tmp_path)
 
 
 def test_ram_is_static_data_and_stack(device, make_export):

@@ -51,9 +51,9 @@ def test_measurement_is_plausible(name, sample):
     assert cost.ram is None or 0 <= cost.ram < 400
     assert cost.instructions is None or 20 < cost.instructions < 10_000
     assert cost.cycles is None or 20 < cost.cycles < 20_000
-    assert (cost.instructions is None) == (cost.worst_instructions is None) or name == "host"
-    assert (cost.cycles is None) == (cost.worst_cycles is None) == (not name.startswith("at"))
-    assert (cost.latency_us is None) == (name != "host")
+    assert not cost.instructions is cost.cycles is cost.latency_us is None
+    for mean, worst in ((cost.instructions, cost.worst_instructions), (cost.cycles, cost.worst_cycles)):
+        assert worst is None or (mean is not None and worst >= mean)
 
 
 @pytest.mark.parametrize("name", C_DEVICES)
@@ -63,16 +63,6 @@ def test_compile_error_becomes_a_sentence(name, make_export):
         available(name).run(broken, np.zeros((1, 3), np.float32))
 
 
-@pytest.mark.parametrize("name", [name for name in C_DEVICES if not name.startswith("at")])  # AVR's registers are there
-def test_null_write_becomes_a_sentence(name, make_export):
-    source = """
-    void m_scores(const float *x, float *scores) { scores[0] = x[0]; }
-    int m_predict(const float *x) { *(volatile float *)(x[0] > 1e9f ? (char *)16 : (char *)0) = x[0]; return 0; }
-    """
-    with pytest.raises(ToolError, match=r"m(_predict)? crashed"):
-        available(name).run(make_export(source, 1, 1), np.zeros((1, 1), np.float32))
-
-
 @pytest.mark.parametrize("name", DEVICES)
 def test_wrong_width_and_wrong_kind_are_refused(name, sample):
     device = available(name)
@@ -80,7 +70,7 @@ def test_wrong_width_and_wrong_kind_are_refused(name, sample):
         with pytest.raises(DataError, match="features, got an array of shape"):
             device.run(sample.export, sample.X[:, :-1])
     else:
-        with pytest.raises(OptionError, match="runs onnx exports, but target c99 makes c"):
+        with pytest.raises(OptionError, match=f"runs {device.runs} exports, but target c99 makes c"):
             device.run(sample.export, sample.X)
 
 

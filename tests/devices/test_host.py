@@ -55,6 +55,23 @@ def test_sanitizers_pass_a_good_model_and_stop_a_bad_one(compiler, sample, make_
         device.run(overread, np.zeros((1, 1), np.float32))
 
 
+def test_a_null_write_becomes_a_sentence(null_write):
+    device = Host()
+    if device.missing():
+        pytest.skip(device.missing())
+    with pytest.raises(ToolError, match="m crashed on this computer"):
+        device.run(null_write, np.zeros((1, 1), np.float32))
+
+
+def test_latency_is_told_and_no_cycles(sample):
+    device = Host()
+    if device.missing():
+        pytest.skip(device.missing())
+    cost = device.measure(sample.export, sample.X)
+    assert cost.latency_us > 0.0
+    assert cost.cycles is cost.worst_cycles is cost.worst_instructions is None
+
+
 def counting_model(turns):
     """Return C whose predict loops ``turns`` times and whose scores loops far longer."""
     return f"""

@@ -70,18 +70,9 @@ def test_doublings_beyond_the_last_octave_are_not_counted():
 @pytest.mark.parametrize(
     ("kernels", "sentence"),
     [
-        (
-            [("poly", {"degree": 3})],
-            "the kernel poly has no integer form; use float32, or one kernel that falls with its distance",
-        ),
-        (
-            [rbf(), ("linear", {})],
-            "the kernel rbf, linear has no integer form; use float32, or one kernel that falls with its distance",
-        ),
-        (
-            [("linear", {}), ("linear", {})],
-            "the kernel linear has no integer form; use float32, or one kernel that falls with its distance",
-        ),
+        ([("poly", {"degree": 3})], "the kernel poly has no integer form; export it as float32"),
+        ([rbf(), ("linear", {})], "the kernel rbf, linear has no integer form; export it as float32"),
+        ([("linear", {}), ("linear", {})], "the kernel linear has no integer form; export it as float32"),
     ],
 )
 def test_kernels_without_an_integer_form_are_one_sentence(kernels, sentence):
@@ -91,7 +82,7 @@ def test_kernels_without_an_integer_form_are_one_sentence(kernels, sentence):
 
 
 def test_a_kernel_that_hardly_falls_is_one_sentence():
-    with pytest.raises(OptionError, match="so wide that integers see no distances; use float32"):
+    with pytest.raises(OptionError, match="so wide that integers see no distances; export it as float32"):
         quantized(model([rbf(1e-12)], 3, 2, (0, 1)), "q15", "f32")
 
 
@@ -139,7 +130,7 @@ def test_the_box_is_the_cards_or_around_the_vectors():
 )
 def test_a_card_whose_ranges_do_not_fit_is_one_sentence(ranges):
     with pytest.raises(
-        ModelError, match="the ranges in the model's card do not fit its features; give rows to calibrate on"
+        ModelError, match="the ranges in the model's card do not fit its features; give rows to choose scales on"
     ):
         Box.of(with_card(SIXTEEN, {"ranges": ranges}))
 

@@ -12,7 +12,7 @@ from golden_models import EVERY, SMALL, model, rbf
 
 from sparsegen.devices import DEVICES
 from sparsegen.devices._emulated import EmulatedDevice
-from sparsegen.devices._emulator import Machine
+from sparsegen.devices._emulator import EmulatedProcessor
 from sparsegen.devices._image import build_image
 from sparsegen.lowering.selftest import EXAMPLES, make_selftest
 from sparsegen.model import SparseModel
@@ -72,7 +72,7 @@ def test_on_every_emulated_device(device):
         damaged = corrupted(export.files[f"{name}.c"].decode(), "coef", "77.0f").encode()
         for tried, passes in ((export, True), (replace(export, files={**export.files, f"{name}.c": damaged}), False)):
             image = build_image(tried, device.compiler_flags, (f"{name}_selftest",))
-            machine = Machine(device.core, image, 4 * export.n_features, export.n_outputs)
+            machine = EmulatedProcessor(device.processor, image, 4 * export.n_features, export.n_outputs)
             assert (machine.predict(f"{name}_selftest") == 0) is passes
 
 

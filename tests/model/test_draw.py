@@ -7,24 +7,9 @@ import pytest
 from golden_models import model, rbf
 
 from sparsegen.errors import OptionError, ToolError
-from sparsegen.model.draw import as_text, parse_size, vector_images, write_png
+from sparsegen.model.draw import as_text, vector_images, write_png
 
 MODEL = model([rbf()], 5, 12, (0, 1), offset=np.full(12, 8.0), scale=np.full(12, 0.25))
-
-
-@pytest.mark.parametrize(
-    ("text", "size"), [("16x16", (16, 16)), ("3x4", (3, 4)), ("1x1", (1, 1)), ("0008x9999", (8, 9999))]
-)
-def test_sizes(text, size):
-    assert parse_size(text) == size
-
-
-@pytest.mark.parametrize(
-    "text", ["", "16", "x", "16x", "0x4", "4x0", "-1x4", "16X16", "16x16x3", "1e2x4", "10000x1", " 4x4"]
-)
-def test_bad_sizes_are_one_sentence(text):
-    with pytest.raises(OptionError, match="must be HEIGHTxWIDTH, such as 16x16"):
-        parse_size(text)
 
 
 def test_images_are_stretched_raw_vectors():

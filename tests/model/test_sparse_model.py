@@ -17,7 +17,7 @@ from safetensors.numpy import load, save
 from sparsegen.errors import ModelError
 from sparsegen.kernels import KERNELS
 from sparsegen.model import Calibration, SparseModel, Transform
-from sparsegen.model.sparse_model import MAX_CARD_DEPTH
+from sparsegen.model.checks import MAX_CARD_DEPTH
 
 
 def parts(**changes: Any) -> dict[str, Any]:

@@ -31,7 +31,7 @@ void board_start(void)
     sei();
 }
 
-/* A character takes 87 us. simavr goes to sleep for a moment at every look at the register, so look seldom. */
+/* A character takes 87 us. simavr sleeps for a moment whenever this register is read, so read it seldom. */
 static void wait_for(uint8_t flag)
 {
     while (!(UCSR0A & _BV(flag))) {
@@ -42,7 +42,7 @@ static void wait_for(uint8_t flag)
 void board_send(char c)
 {
     wait_for(UDRE0);
-    UCSR0A |= _BV(TXC0); /* written as one, it is cleared: board_end() waits for it */
+    UCSR0A |= _BV(TXC0); /* writing a one clears it; board_end() waits for it */
     UDR0 = (uint8_t)c;
 }
 
@@ -55,7 +55,7 @@ uint32_t board_count(void)
     low = TCNT1;
     high = overflows;
     if ((TIFR1 & _BV(TOV1)) && low < 0x8000u) {
-        ++high; /* it overflowed just now, and the interrupt has not been served */
+        ++high; /* it has just overflowed, and the interrupt has not run yet */
     }
     SREG = flags;
     return (uint32_t)high << 16 | low;
@@ -63,11 +63,11 @@ uint32_t board_count(void)
 
 void board_end(int status)
 {
-    (void)status; /* there is nobody to tell but the reader of the serial line */
+    (void)status; /* only the serial line can tell it */
     wait_for(TXC0);
     cli();
     sleep_enable();
     for (;;) {
-        sleep_cpu(); /* with interrupts off nothing ends it: simavr sees that and stops */
+        sleep_cpu(); /* with interrupts off nothing can wake it: simavr notices and stops */
     }
 }

@@ -4,17 +4,19 @@
 BOARDS := uno
 BOARD ?= uno
 DEVICE := atmega328p
-FLASH_BYTES := 32256 # of 32768, where the boot loader has the rest
+# The boot loader occupies the other 512 bytes of flash.
+FLASH_BYTES := 32256
+RAM_BYTES := 2048
 STACK_BYTES ?= 256
-RAM_BYTES := $(shell left=$$((2048 - $(STACK_BYTES))); echo $$((left > 0 ? left : 0)))
+DATA_BYTES := $(shell left=$$(($(RAM_BYTES) - $(STACK_BYTES))); echo $$((left > 0 ? left : 0)))
 PORT ?= /dev/ttyACM0
 
 CC := avr-gcc
 SIZE := avr-size
 MACHINE := -mmcu=$(DEVICE) -DF_CPU=16000000UL
 STANDARD := -std=gnu99
-LINK := -mmcu=$(DEVICE) -Wl,--defsym=__TEXT_REGION_LENGTH__=$(strip $(FLASH_BYTES)) \
-    -Wl,--defsym=__DATA_REGION_LENGTH__=$(strip $(RAM_BYTES))
+LINK := -mmcu=$(DEVICE) -Wl,--defsym=__TEXT_REGION_LENGTH__=$(FLASH_BYTES) \
+    -Wl,--defsym=__DATA_REGION_LENGTH__=$(DATA_BYTES)
 SUPPORT_SOURCES := board.c
 SUPPORT_FOLDER := avr
 
@@ -25,7 +27,7 @@ $(BUILD)/firmware.hex: $(BUILD)/firmware.elf
 
 firmware: $(BUILD)/firmware.hex
 
-# simavr shows a line in colour, and its end as two dots.
+# simavr prints lines in colour and shows line ends as two dots.
 emulate: $(BUILD)/firmware.elf
 	simavr -m $(DEVICE) -f 16000000 $< 2>&1 | sed -e "s/$$(printf '\033')\[[0-9;]*m//g" -e '/^Loaded /d' -e 's/\.\.$$//'
 

@@ -65,7 +65,7 @@ void board_start(void)
     uart_start();
 }
 
-/* SysTick counts down from 2^24: between two calls there may be 16 million ticks, half a second or more. */
+/* SysTick counts down from 2^24: calls may be up to 16 million ticks apart, half a second or more. */
 uint32_t board_count(void)
 {
     static uint32_t total, last;
@@ -78,12 +78,12 @@ uint32_t board_count(void)
 
 /* ---- The end ---- */
 
-/* A debugger or an emulator ends the program. Where neither is there, the breakpoint is a fault, which waits for ever. */
+/* A debugger or an emulator ends the program. Without either, the breakpoint is a fault, which waits forever. */
 void board_end(int status)
 {
     const uint32_t end[2] = {0x20026u, (uint32_t)status}; /* ADP_Stopped_ApplicationExit */
 #if __ARM_ARCH == 6
-    register uint32_t operation __asm__("r0") = 0x18u; /* SYS_EXIT; its status can say success or not, no more */
+    register uint32_t operation __asm__("r0") = 0x18u; /* SYS_EXIT; its status is only success or failure */
     register uint32_t argument __asm__("r1") = status == 0 ? end[0] : 0x20023u;
 #else
     register uint32_t operation __asm__("r0") = 0x20u; /* SYS_EXIT_EXTENDED */

@@ -7,33 +7,39 @@ ifeq ($(filter $(BOARD),$(BOARDS)),)
 $(error there is no board $(BOARD) here; choose one of: $(BOARDS))
 endif
 
-# Of each board: the device that sparsegen writes loops for, the processor, and bytes of flash and RAM.
+# For each board: the device that sparsegen writes loops for, the processor, and bytes of flash and RAM.
 DEVICE_microbit := cortex-m0plus
 MACHINE_microbit := -mcpu=cortex-m0 -mfloat-abi=soft -DBOARD_MICROBIT
-MEMORY_microbit := FLASH_BYTES=0x40000 RAM_BYTES=0x4000
+FLASH_BYTES_microbit := 0x40000
+RAM_BYTES_microbit := 0x4000
 
 DEVICE_mps2-an385 := cortex-m3
 MACHINE_mps2-an385 := -mcpu=cortex-m3 -mfloat-abi=soft
-MEMORY_mps2-an385 := FLASH_BYTES=0x400000 RAM_BYTES=0x400000
+FLASH_BYTES_mps2-an385 := 0x400000
+RAM_BYTES_mps2-an385 := 0x400000
 
 DEVICE_mps2-an386 := cortex-m4f
 MACHINE_mps2-an386 := -mcpu=cortex-m4 -mfloat-abi=hard -mfpu=fpv4-sp-d16
-MEMORY_mps2-an386 := $(MEMORY_mps2-an385)
+FLASH_BYTES_mps2-an386 := 0x400000
+RAM_BYTES_mps2-an386 := 0x400000
 
 CC := arm-none-eabi-gcc
 SIZE := arm-none-eabi-size
 DEVICE := $(DEVICE_$(BOARD))
+FLASH_BYTES := $(FLASH_BYTES_$(BOARD))
+RAM_BYTES := $(RAM_BYTES_$(BOARD))
 MACHINE := -mthumb $(MACHINE_$(BOARD))
-STANDARD := -std=c99 -ffreestanding -fno-tree-loop-distribute-patterns # else loops become calls of memcpy
+STANDARD := -std=c99 -ffreestanding -fno-tree-loop-distribute-patterns # or loops become calls to memcpy
 STACK_BYTES ?= 1024
 SUPPORT_SOURCES := startup.c board.c
 SUPPORT_FOLDER := cortex_m
-LINK = -nostdlib $(addprefix -Wl$(comma)--defsym=,$(MEMORY_$(BOARD)) STACK_BYTES=$(STACK_BYTES)) -T $(SUPPORT)cortex_m/link.ld -lgcc
+MEMORY := FLASH_BYTES=$(FLASH_BYTES) RAM_BYTES=$(RAM_BYTES) STACK_BYTES=$(STACK_BYTES)
+LINK = -nostdlib $(addprefix -Wl$(comma)--defsym=,$(MEMORY)) -T $(SUPPORT)cortex_m/link.ld -lgcc
 comma := ,
 
 include $(dir $(lastword $(MAKEFILE_LIST)))../rules.mk
 
-# With -icount an instruction takes 2^3 ns, and a tick of SysTick the time that it takes on the board.
+# With -icount an instruction takes 2^3 ns; a tick of SysTick takes as long as on the board.
 INSTRUCTIONS_microbit := 7.8 # a tick at 16 MHz
 INSTRUCTIONS_mps2-an385 := 5 # a tick at 25 MHz
 INSTRUCTIONS_mps2-an386 := 5

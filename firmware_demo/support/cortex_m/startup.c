@@ -7,7 +7,7 @@ extern uint32_t data_start[], data_end[], data_load[], bss_start[], bss_end[], s
 int main(void);
 void reset(void);
 
-/* Nothing can be done here but wait; a breakpoint without a debugger, see board_end(), ends here too. */
+/* All this can do is wait. A breakpoint without a debugger, see board_end(), ends up here too. */
 static void fault(void)
 {
     for (;;) {

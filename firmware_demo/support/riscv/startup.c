@@ -6,7 +6,7 @@ extern uint32_t data_start[], data_end[], data_load[], bss_start[], bss_end[];
 
 int main(void);
 
-/* Relaxation of addresses against gp stays off (-mno-relax), so gp needs no value. */
+/* The linker does not relax addresses against gp (-mno-relax), so gp needs no value. */
 __asm__ (
     ".section .reset, \"ax\"\n"
     ".global reset\n"
@@ -16,7 +16,7 @@ __asm__ (
     "    csrw mtvec, t0\n"
     "    j start\n"
     ".balign 4\n"
-    "trap:\n" /* nothing can be done here but wait; a breakpoint without a debugger ends here too */
+    "trap:\n" /* all this can do is wait; a breakpoint without a debugger ends up here too */
     "    wfi\n"
     "    j trap\n"
 );

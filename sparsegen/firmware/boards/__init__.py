@@ -1,4 +1,4 @@
-"""Boards, one family per file: what builds firmware for them, emulates it, and writes it to a real one."""
+"""Boards, one family per file: the tools that build firmware for them, emulate it, and write it to a real one."""
 
 from __future__ import annotations
 
@@ -6,34 +6,46 @@ import shutil
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from sparsegen.devices import Profile
 from sparsegen.registry import Registry
 
 
 @dataclass(frozen=True)
 class Board:
-    """A board that ``sparsegen flash`` knows; how it is built, run and flashed is in its family's ``board.mk``."""
+    """A board to build firmware for; how it is built, run and flashed is in its family's ``board.mk``."""
 
     name: str
-    """As the family's ``board.mk`` calls it too."""
+    """The family's ``board.mk`` uses the same name."""
     description: str
     device: str
-    """The device whose inner loops suit it."""
+    """The device whose inner loops its model gets."""
     family: str
     """Folder under firmware_demo/support."""
     compiler: str
     emulator: str
     flashers: tuple[str, ...]
-    """Programs of which any one writes the firmware to the board; none where it can only be emulated."""
+    """Programs that write firmware to the board, any one of which will do; empty where it can only be emulated."""
     packages: str
-    """Debian's names of all of these."""
-    flash_bytes: int
-    ram_bytes: int
-    """What there is for a program, its stack included."""
+    """Debian's packages of all these tools."""
+    part: Profile
+    """Its microcontroller: clock, flash and RAM."""
+    boot_loader_bytes: int = 0
+    """Flash that a boot loader occupies."""
     serial_flash: bool = False
     """Whether it is flashed over a serial port, which has to be named."""
 
+    @property
+    def flash_bytes(self) -> int:
+        """Flash that a program may use."""
+        return self.part.flash_bytes - self.boot_loader_bytes
+
+    @property
+    def ram_bytes(self) -> int:
+        """RAM that a program may use, its stack included."""
+        return self.part.ram_bytes
+
     def missing(self, *, emulate: bool = True) -> str | None:
-        """Return what to install to build the firmware and to emulate (or flash) it, or ``None`` where all is there."""
+        """Return what to install to build firmware and emulate (or flash) it, or ``None`` where nothing is missing."""
         absent = _absent(["make", self.compiler, *([self.emulator] if emulate else [])])
         if not emulate and len(_absent(self.flashers)) == len(self.flashers):
             absent.append(" or ".join(self.flashers))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from sparsegen.devices.avr import ATMEGA328P
 from sparsegen.firmware.boards import BOARDS, Board
 
 BOARDS.register("uno")(
@@ -14,8 +15,8 @@ BOARDS.register("uno")(
         emulator="simavr",
         flashers=("avrdude",),
         packages="make gcc-avr avr-libc simavr avrdude",
-        flash_bytes=32256,  # the boot loader has the rest
-        ram_bytes=2048,
+        part=ATMEGA328P,
+        boot_loader_bytes=512,
         serial_flash=True,
     )
 )

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from sparsegen.devices import Profile
 from sparsegen.firmware.boards import BOARDS, Board
 
-FPGA_BYTES = 4 << 20
+NRF51 = Profile("nRF51822", 16_000_000, 256 << 10, 16 << 10)
+MPS2 = Profile("MPS2 FPGA", 25_000_000, 4 << 20, 4 << 20)
 
-for name, description, device, flashers, flash_bytes, ram_bytes in (
-    ("microbit", "BBC micro:bit: nRF51, Cortex-M0, 16 MHz", "cortex-m0plus", ("pyocd", "openocd"), 256 << 10, 16 << 10),
-    ("mps2-an385", "Arm MPS2 with Cortex-M3", "cortex-m3", (), FPGA_BYTES, FPGA_BYTES),
-    ("mps2-an386", "Arm MPS2 with Cortex-M4F", "cortex-m4f", (), FPGA_BYTES, FPGA_BYTES),
+for name, description, device, flashers, part in (
+    ("microbit", "BBC micro:bit: nRF51, Cortex-M0, 16 MHz", "cortex-m0plus", ("pyocd", "openocd"), NRF51),
+    ("mps2-an385", "Arm MPS2 with Cortex-M3", "cortex-m3", (), MPS2),
+    ("mps2-an386", "Arm MPS2 with Cortex-M4F", "cortex-m4f", (), MPS2),
 ):
     BOARDS.register(name)(
         Board(
@@ -21,7 +23,6 @@ for name, description, device, flashers, flash_bytes, ram_bytes in (
             emulator="qemu-system-arm",
             flashers=flashers,
             packages=" ".join(["make gcc-arm-none-eabi qemu-system-arm", *flashers[-1:]]),
-            flash_bytes=flash_bytes,
-            ram_bytes=ram_bytes,
+            part=part,
         )
     )

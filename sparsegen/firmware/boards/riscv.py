@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from sparsegen.devices import Profile
 from sparsegen.firmware.boards import BOARDS, Board
+
+FE310 = Profile("FE310", 14_400_000, 4 << 20, 16 << 10)  # at the clock it starts with
 
 BOARDS.register("sifive_e")(
     Board(
@@ -14,7 +17,6 @@ BOARDS.register("sifive_e")(
         emulator="qemu-system-riscv32",
         flashers=("openocd",),
         packages="make gcc-riscv64-unknown-elf qemu-system-misc openocd",
-        flash_bytes=4 << 20,
-        ram_bytes=16 << 10,
+        part=FE310,
     )
 )

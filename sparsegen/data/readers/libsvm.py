@@ -8,13 +8,14 @@ from typing import NoReturn
 
 import numpy as np
 
-from sparsegen.data.checks import MAX_BYTES, MAX_FEATURES, Rows, Wanted, has_names, is_finite, plain_labels, short
+from sparsegen.data.checks import MAX_BYTES, MAX_FEATURES, checked_labels, has_names, is_finite, short
+from sparsegen.data.readers import READERS, FileRows, Reader, Wanted
 from sparsegen.errors import DataError
 
 _ROW = re.compile(rb"\s*[^\s,;:]+(\s+qid:\d+)?(\s+\d+:[^\s,;:]+)+\s*(#.*)?")
 
 
-def read(raw: bytes, source: str, wanted: Wanted) -> Rows:
+def read(raw: bytes, source: str, wanted: Wanted) -> FileRows:
     """Return dense rows; features are named after their indices in the file: from x0, or from x1 where no 0 occurs."""
     from sklearn.datasets import load_svmlight_file
 
@@ -39,17 +40,17 @@ def read(raw: bytes, source: str, wanted: Wanted) -> Rows:
     X = np.zeros((len(values), width))
     coo = sparse.tocoo()
     X[coo.row, coo.col - base] = coo.data
-    return Rows(X, plain_labels(values, source), tuple(f"x{i + base}" for i in range(width)))
+    return FileRows(X, checked_labels(values, source), tuple(f"x{i + base}" for i in range(width)))
 
 
 def looks_like_libsvm(raw: bytes) -> bool:
-    """Say whether the first line that is no comment is a row of this format."""
+    """Return whether the first line that is not a comment is a row of this format."""
     lines = (line for line in io.BytesIO(raw) if line.strip() and not line.lstrip().startswith(b"#"))
     return _ROW.fullmatch(next(lines, b"").strip()) is not None
 
 
 def _first_index(names: tuple[str, ...]) -> int | None:
-    """Return where a model's indices began, if its names tell."""
+    """Return the index of a model's first feature, if its names tell."""
     return {"x0": 0, "x1": 1}.get(names[0]) if names and not has_names(names) else None
 
 
@@ -73,3 +74,8 @@ def _blame_line(raw: bytes, source: str) -> NoReturn:
                 raise DataError(f"{where} has feature index {index}, above {MAX_FEATURES:,}; renumber the features")
             last = int(index)
     raise DataError(f"{source} cannot be read as LIBSVM text; write each row as: label index:value index:value")
+
+
+READERS.register("libsvm")(
+    Reader(read, suffixes=(".libsvm", ".svm", ".svmlight", ".txt"), recognises=looks_like_libsvm)
+)

@@ -10,11 +10,12 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sparsegen.data.checks import MAX_BYTES, Rows, Wanted, gib, listed, numeric_matrix, plain_labels
+from sparsegen.data.checks import MAX_BYTES, checked_labels, gib, listed, numeric_matrix
+from sparsegen.data.readers import READERS, FileRows, Reader, Wanted
 from sparsegen.errors import DataError, OptionError
 
 
-def read(raw: bytes, source: str, wanted: Wanted) -> Rows:
+def read(raw: bytes, source: str, wanted: Wanted) -> FileRows:
     """Return the wanted part of an archive."""
     if wanted.part not in ("train", "test"):
         raise OptionError(f"there is no part {wanted.part!r} of a data file; choose train or test")
@@ -27,7 +28,7 @@ def read(raw: bytes, source: str, wanted: Wanted) -> Rows:
         raise DataError(f"{source} is not a readable NPZ file; save it again with numpy.savez") from None
 
 
-def _read_archive(archive: zipfile.ZipFile, source: str, wanted: Wanted) -> Rows:
+def _read_archive(archive: zipfile.ZipFile, source: str, wanted: Wanted) -> FileRows:
     members = [name.removesuffix(".npy") for name in archive.namelist()]
     suffix = f"_{wanted.part}" if f"X_{wanted.part}" in members else ""
     needed = (f"X{suffix}", f"y{suffix}") if wanted.n_features is None else (f"X{suffix}",)
@@ -40,16 +41,16 @@ def _read_archive(archive: zipfile.ZipFile, source: str, wanted: Wanted) -> Rows
     X = numeric_matrix(_array(archive, f"X{suffix}", source), f"X{suffix}", source)
     y = names = None
     if f"y{suffix}" in members:
-        y = plain_labels(_array(archive, f"y{suffix}", source), source)
+        y = checked_labels(_array(archive, f"y{suffix}", source), source)
         if len(y) != len(X):
             raise DataError(f"{source} has {len(X)} rows in X{suffix} but {len(y)} labels in y{suffix}")
     if "feature_names" in members:
         names = tuple(str(name) for name in _array(archive, "feature_names", source).ravel().tolist())
-    return Rows(X, y, names)
+    return FileRows(X, y, names)
 
 
 def _array(archive: zipfile.ZipFile, key: str, source: str) -> NDArray[Any]:
-    """Return one array after its header promised neither objects nor more than the file holds."""
+    """Return one array, once its header promises neither objects nor more bytes than the file holds."""
     info = archive.getinfo(f"{key}.npy")
     with archive.open(info) as member:
         shape, dtype = _npy_header(member)
@@ -74,3 +75,6 @@ def _npy_header(member: IO[bytes]) -> tuple[tuple[int, ...], np.dtype[Any]]:
     else:
         shape, _, dtype = np.lib.format.read_array_header_2_0(member)
     return shape, dtype
+
+
+READERS.register("npz")(Reader(read, suffixes=(".npz",), is_text=False))

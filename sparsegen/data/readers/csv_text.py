@@ -17,8 +17,6 @@ import numpy as np
 from sparsegen.arrays import Array
 from sparsegen.data.checks import (
     Labels,
-    Rows,
-    Wanted,
     check_names,
     check_text,
     count,
@@ -30,6 +28,7 @@ from sparsegen.data.checks import (
     model_order,
     short,
 )
+from sparsegen.data.readers import READERS, FileRows, Reader, Wanted
 from sparsegen.errors import DataError, nearest
 
 SEPARATORS = (",", ";", "\t")
@@ -41,7 +40,7 @@ class _Columns(NamedTuple):
     label: int | None
 
 
-def read(raw: bytes, source: str, wanted: Wanted) -> Rows:
+def read(raw: bytes, source: str, wanted: Wanted) -> FileRows:
     """Return the wanted columns of a table."""
     separator = max(SEPARATORS, key=lambda candidate: _fit(raw, candidate))
     records = _records(raw, separator, source)
@@ -53,14 +52,14 @@ def read(raw: bytes, source: str, wanted: Wanted) -> Rows:
         raise DataError(f"{source} has one column only; separate features and label by a comma, semicolon or tab")
     X, labels = _read_cells(records, header, columns, source)
     names = tuple(header[column] for column in columns.features)
-    return Rows(X, None if columns.label is None else labels.array(source), names)
+    return FileRows(X, None if columns.label is None else labels.array(source), names)
 
 
 class _LabelColumn:
-    """Labels as numbers of distinct texts, so that a million rows of two classes keep two strings."""
+    """Labels as indices of their distinct texts, so that a million rows of two classes hold two strings."""
 
     def __init__(self) -> None:
-        self.code: dict[str, int] = {}  # text -> its number, in order of appearance
+        self.code: dict[str, int] = {}  # text -> its index, in order of appearance
         self.first_row: list[int] = []
         self.codes = array("q")
 
@@ -85,7 +84,7 @@ def _read_cells(
     records: Iterator[tuple[int, list[str]]], header: list[str], columns: _Columns, source: str
 ) -> tuple[Array, _LabelColumn]:
     values, labels = array("d"), _LabelColumn()
-    flaw = ""  # told after all rows were counted: a row that is cut wrongly explains a cell that is no number
+    flaw: DataError | None = None  # raised last: a row of the wrong length explains a cell that is not a number
     for row, cells in records:
         if len(cells) != len(header):
             raise DataError(
@@ -95,22 +94,22 @@ def _read_cells(
         numbers = _numbers([cells[column] for column in columns.features])
         if numbers is not None:
             values.extend(numbers)
-        elif not flaw:
+        elif flaw is None:
             flawed = next(column for column in columns.features if not is_finite(cells[column]))
             flaw = _cell_flaw(cells[flawed], f"row {row}, column {short(header[flawed])} of {source}")
         if columns.label is not None:
             labels.add(cells[columns.label], row)
-    if flaw:
-        raise DataError(flaw)
+    if flaw is not None:
+        raise flaw
     if not values:
         raise DataError(f"{source} has a header but no rows; add data below the header")
     X = np.frombuffer(values, dtype=np.float64).reshape(-1, len(columns.features))
-    X.flags.writeable = False  # nobody else holds the buffer, so it needs no copy later
+    X.flags.writeable = False  # the buffer has no other owner, so it needs no copy later
     return X, labels
 
 
 def _numbers(cells: list[str]) -> list[float] | None:
-    """Return the cells as numbers, or ``None`` where one is not finite or is no plain decimal (``1_0``)."""
+    """Return the cells as numbers, or ``None`` where one is not finite or not a plain decimal (``1_0``)."""
     try:
         numbers = [float(cell) for cell in cells]
     except ValueError:
@@ -148,15 +147,19 @@ def _fit(raw: bytes, separator: str) -> tuple[bool, bool, int]:
     return "\t" not in "".join(header), 1 < len(header) == len(row), len(header)
 
 
-def _cell_flaw(cell: str, where: str) -> str:
+def _cell_flaw(cell: str, where: str) -> DataError:
+    """Return the error for a cell that is not a finite number."""
     if not cell.strip():
-        return f"{where} is empty; fill it in or drop the row"
+        return DataError(f"{where} is empty; fill it in or drop the row")
     if _DECIMAL_COMMA.fullmatch(cell):
-        return f"{where} is {short(cell)}: a decimal comma is not supported; write it with a point"
+        return DataError(f"{where} is {short(cell)}: a decimal comma is not supported; write it with a point")
     if is_number(cell) or cell.strip().lower().lstrip("+-") in ("nan", "inf", "infinity"):
-        return f"{where} is {short(cell)}, not a finite number; replace it or drop the row"
-    remedy = "encode it as one, drop the column, or name it with --label if it holds the classes"
-    return f"{where} is {short(cell)}, not a number; {remedy}"
+        return DataError(f"{where} is {short(cell)}, not a finite number; replace it or drop the row")
+    return DataError(
+        f"{where} is {short(cell)}, not a number; encode it as one, drop the column, or name it as the label column if "
+        "it holds the classes",
+        change={"label": ""},
+    )
 
 
 def _check_header(header: list[str], source: str) -> None:
@@ -174,7 +177,7 @@ def _check_header(header: list[str], source: str) -> None:
 
 
 def _looks_like_numbers(header: list[str]) -> bool:
-    """Say whether a header is a row of data: all numbers, or one label among numbers that are not in rising order.
+    """Return whether a header is a row of data: all numbers, or one label among numbers that do not rise.
 
     Rising numbers beside a label are good names: 0, 1, 2, ... as pandas writes them, or wavelengths.
     """
@@ -189,7 +192,7 @@ def _training_columns(header: list[str], wanted: Wanted, source: str) -> _Column
 
 
 def _model_columns(header: list[str], wanted: Wanted, source: str) -> _Columns:
-    """Return the model's features in its order; without a named label it is the last column, if that is no feature."""
+    """Return the model's features in its order; the label is the named column, or the last if that is not a feature."""
     label = None if wanted.label is None else _label_column(header, wanted.label, source)
     last, n_features = len(header) - 1, wanted.n_features or 0
     place = {name: i for i, name in enumerate(header)}
@@ -213,3 +216,6 @@ def _label_column(header: list[str], label: str | int, source: str) -> int:
     if re.fullmatch(r"[+-]?\d{1,9}", name, re.ASCII) and -len(header) <= int(name) < len(header):
         return int(name) % len(header)
     raise DataError(f"column {short(label)} is not in {source}{nearest(name, header)}; it has {listed(header)}")
+
+
+READERS.register("csv")(Reader(read, suffixes=(".csv", ".tsv", ".txt")))

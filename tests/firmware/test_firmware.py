@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import subprocess
 import sys
 import time
 from collections.abc import Callable
@@ -17,8 +18,12 @@ import pytest
 from sparsegen import cli
 from sparsegen.devices import DEVICES
 from sparsegen.errors import FitError, OptionError, ToolError
-from sparsegen.firmware import flash
+from sparsegen.firmware import make, program
 from sparsegen.firmware.boards import BOARDS
+from sparsegen.firmware.build import Firmware, build
+from sparsegen.firmware.emulate import emulate, succeeded
+from sparsegen.firmware.flash import check_access
+from sparsegen.firmware.program import MAX_EXAMPLES, make_firmware, support_folder
 from sparsegen.kernels import KERNELS
 from sparsegen.lowering.formats import FLOAT32, Format
 from sparsegen.model import SparseModel, Transform
@@ -76,16 +81,16 @@ def test_firmware_runs_and_agrees_with_python(board: str, numbers: Format, tmp_p
     tools_of(board)
     model = model_of()
     rows = np.rint(2.0 * np.random.default_rng(1).normal(size=(40, 4)))
-    files = flash.make_firmware(TARGETS["c"].lower(model, replace(numbers, rows=rows)), BOARDS[board], rows)
-    built = flash.build(files, BOARDS[board], tmp_path)
+    files = make_firmware(TARGETS["c"].lower(model, replace(numbers, rows=rows)), BOARDS[board], rows)
+    built = build(files, BOARDS[board], tmp_path)
     assert 500 < built.flash < BOARDS[board].flash_bytes
     assert 0 < built.ram < BOARDS[board].ram_bytes
-    lines = flash.emulate(built)
-    assert flash.succeeded(lines), lines
+    lines = emulate(built)
+    assert succeeded(lines), lines
     assert f"sparsegen: model on {board}" in lines
     said = [line.partition(": ")[2] for line in lines if line.startswith("example ")]
-    assert len(said) == flash.MOST_EXAMPLES
-    chosen = rows[np.linspace(0, 39, flash.MOST_EXAMPLES).astype(int)]
+    assert len(said) == MAX_EXAMPLES
+    chosen = rows[np.linspace(0, 39, MAX_EXAMPLES).astype(int)]
     assert said == [LABELS[i] for i in model.predict_index(chosen)]
     assert len(set(said)) > 1
 
@@ -106,9 +111,7 @@ def test_the_command_shows_what_the_firmware_says(main: Main, tmp_path: Path) ->
 
 
 def test_the_same_model_gives_the_same_files() -> None:
-    first, second = (
-        flash.make_firmware(TARGETS["c"].lower(model_of(), Format(dtype="q7")), BOARDS["uno"]) for _ in range(2)
-    )
+    first, second = (make_firmware(TARGETS["c"].lower(model_of(), Format("q7")), BOARDS["uno"]) for _ in range(2))
     assert first == second
     assert {"main.c", "model.c", "model.h", "Makefile", "support/avr/board.mk"} <= set(first)
     assert not [name for name in first if "cortex" in name]
@@ -116,7 +119,7 @@ def test_the_same_model_gives_the_same_files() -> None:
 
 def test_firmware_that_disagrees_is_told_and_is_no_success(main: Main, monkeypatch: pytest.MonkeyPatch) -> None:
     tools_of("sifive_e")
-    monkeypatch.setattr(flash, "_expected", lambda lowered, examples: [2 for _ in examples])
+    monkeypatch.setattr(program, "expected_classes", lambda lowered, examples: [2 for _ in examples])
     code, out, _ = main("--board", "sifive_e", "--emulate")
     assert code == 1
     assert f"(Python: {LABELS[2]})" in out
@@ -125,11 +128,11 @@ def test_firmware_that_disagrees_is_told_and_is_no_success(main: Main, monkeypat
 def test_firmware_that_does_not_end_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     if shutil.which("make") is None:
         pytest.skip("make not found")
-    monkeypatch.setattr(flash, "MOST_SECONDS", 1)
+    monkeypatch.setattr(make, "MAX_SECONDS", 1)
     (tmp_path / "Makefile").write_text("emulate:\n\tsleep 3; touch survived\n")
-    built = flash.Built(BOARDS["uno"], tmp_path, 0, 0)
+    built = Firmware(BOARDS["uno"], tmp_path, 0, 0)
     with pytest.raises(ToolError, match="board uno: make emulate did not end within 1 s"):
-        flash.emulate(built)
+        emulate(built)
     time.sleep(2.5)
     assert not (tmp_path / "survived").exists()
 
@@ -139,7 +142,7 @@ def test_an_emulator_that_stops_early_is_told(tmp_path: Path) -> None:
         pytest.skip("make not found")
     (tmp_path / "Makefile").write_text("emulate:\n\techo self-test ok\n")
     with pytest.raises(ToolError, match="did not reach its end in simavr, which says: self-test ok"):
-        flash.emulate(flash.Built(BOARDS["uno"], tmp_path, 0, 0))
+        emulate(Firmware(BOARDS["uno"], tmp_path, 0, 0))
 
 
 # ---- Every way in which it fails -------------------------------------------------------------------------------------
@@ -149,12 +152,18 @@ def test_an_emulator_that_stops_early_is_told(tmp_path: Path) -> None:
     ("arguments", "sentence"),
     [
         (("--board", "unu", "--emulate"), "there is no board 'unu' (did you mean 'uno'?)"),
-        (("--board", "uno"), "board uno is flashed over a serial port; name it, such as --port /dev/ttyACM0"),
+        (("--board", "uno"), "board uno is flashed over a serial port; name it ("),
         (("--board", "uno", "--port", "/dev/nothing"), "there is no port /dev/nothing"),
         (("--board", "uno", "--port", "x; rm y"), "'x; rm y' is not the name of a serial port"),
         (("--board", "uno", "--port", "/dev/null", "--emulate"), "--emulate needs no board and --port names one"),
-        (("--board", "mps2-an385"), "board mps2-an385 has no tool that flashes it; run the firmware with --emulate"),
-        (("--board", "microbit", "--port", "/dev/null"), "board microbit is flashed over its own USB debugger"),
+        (
+            ("--board", "mps2-an385"),
+            "board mps2-an385 has no tool that flashes it; run the firmware in its emulator (--emulate)\n",
+        ),
+        (
+            ("--board", "microbit", "--port", "/dev/null"),
+            "board microbit is flashed over its own USB debugger; leave the port out (--port)\n",
+        ),
     ],
 )
 def test_a_way_that_does_not_exist_is_a_sentence(main: Main, arguments: tuple[str, ...], sentence: str) -> None:
@@ -162,6 +171,21 @@ def test_a_way_that_does_not_exist_is_a_sentence(main: Main, arguments: tuple[st
     assert (code, out) == (2, "")
     assert err.startswith(f"error: {sentence}")
     assert err.count("\n") == 1
+
+
+def test_the_flags_that_help_stand_at_the_end(main: Main) -> None:
+    _, _, err = main("--board", "uno")
+    assert err.endswith(", or run the firmware in the emulator (--port /dev/ttyACM0, --emulate)\n")
+    _, _, err = main("--board", "uno", "--port", "/dev/nothing")
+    assert err.endswith("; plug the board in, or run the firmware in the emulator (--emulate)\n")
+
+
+def test_the_library_says_it_without_flags() -> None:
+    for board, port, emulated in (("uno", None, False), ("mps2-an385", None, False), ("uno", "COM3", True)):
+        with pytest.raises(OptionError) as refused:
+            check_access(BOARDS[board], port, emulated=emulated)
+        assert "--" not in str(refused.value)
+        assert refused.value.change
 
 
 @pytest.mark.parametrize("board", list(BOARDS))
@@ -255,32 +279,49 @@ def test_an_image_that_is_too_large_is_a_sentence(
     n_vectors: int, n_features: int, board: str, sentence: str, tmp_path: Path
 ) -> None:
     tools_of(board)
-    files = flash.make_firmware(TARGETS["c"].lower(model_of(n_vectors, n_features)), BOARDS[board])
+    files = make_firmware(TARGETS["c"].lower(model_of(n_vectors, n_features)), BOARDS[board])
     with pytest.raises(FitError, match=rf"the firmware is too large for board {board}: {sentence}; use fewer vectors"):
-        flash.build(files, BOARDS[board], tmp_path)
+        build(files, BOARDS[board], tmp_path)
 
 
 def test_what_does_not_compile_is_told(tmp_path: Path) -> None:
     tools_of("uno")
-    files = {
-        **flash.make_firmware(TARGETS["c"].lower(model_of()), BOARDS["uno"]),
-        "main.c": b"int main(void) { return nothing; }\n",
-    }
+    made = make_firmware(TARGETS["c"].lower(model_of()), BOARDS["uno"])
+    files = {**made, "main.c": b"int main(void) { return nothing; }\n"}
     with pytest.raises(ToolError, match=r"the firmware does not build; .*'nothing' undeclared"):
-        flash.build(files, BOARDS["uno"], tmp_path)
+        build(files, BOARDS["uno"], tmp_path)
 
 
 # ---- The registry ----------------------------------------------------------------------------------------------------
 
 
 def test_every_board_names_a_device_and_has_its_files() -> None:
-    assert list(BOARDS) == ["microbit", "mps2-an385", "mps2-an386", "sifive_e", "uno"]
+    assert {"microbit", "mps2-an385", "mps2-an386", "sifive_e", "uno"} <= set(BOARDS)
     for name, board in BOARDS.items():
         assert board.name == name
         assert board.device in DEVICES
-        assert (flash.support_folder() / board.family / "board.mk").is_file()
+        assert (support_folder() / board.family / "board.mk").is_file()
     with pytest.raises(OptionError, match="there is no board"):
         BOARDS["toaster"]
+
+
+def test_the_memory_of_the_uno_is_that_of_its_device_without_the_boot_loader() -> None:
+    profile = DEVICES["atmega328p"].profile
+    assert profile is BOARDS["uno"].part
+    assert (BOARDS["uno"].flash_bytes, BOARDS["uno"].ram_bytes) == (32_256, 2_048)
+
+
+@pytest.mark.parametrize("board", list(BOARDS))
+def test_make_and_python_agree_on_a_boards_memory(board: str, tmp_path: Path) -> None:
+    """The demos are built by make alone, so board.mk says a board's memory too."""
+    if shutil.which("make") is None:
+        pytest.skip("make not found")
+    entry = BOARDS[board]
+    show = "show: ; @echo $$(($(strip $(FLASH_BYTES)))) $$(($(strip $(RAM_BYTES)))) $(DEVICE)"
+    (tmp_path / "Makefile").write_text(f"MODULES :=\ninclude {support_folder()}/{entry.family}/board.mk\n{show}\n")
+    command = ["make", "-s", "-C", str(tmp_path), f"BOARD={board}", "show"]
+    said = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
+    assert said == [f"{entry.flash_bytes} {entry.ram_bytes} {entry.device}"]
 
 
 def test_boards_are_listed(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
@@ -289,4 +330,4 @@ def test_boards_are_listed(monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captu
         cli.main()
     boards = json.loads(capsys.readouterr().out)
     assert [board["name"] for board in boards] == list(BOARDS)
-    assert boards[-1]["device"] == "atmega328p"
+    assert [board["device"] for board in boards] == [BOARDS[name].device for name in BOARDS]

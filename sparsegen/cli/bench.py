@@ -1,0 +1,90 @@
+"""``sparsegen bench``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from sparsegen.cli.app import app
+from sparsegen.cli.console import print_json, print_table, print_warnings, progress_bars
+from sparsegen.cli.costs import COLUMNS, cost_document
+from sparsegen.cli.formats import calibrated, parse_formats, run_each
+from sparsegen.cli.inputs import rows_for
+from sparsegen.cli.options import (
+    Calibrate,
+    Devices,
+    Dtypes,
+    EarlyExit,
+    Input,
+    Json,
+    LabelColumn,
+    ModelFile,
+    device_names,
+)
+from sparsegen.errors import OptionError
+
+if TYPE_CHECKING:
+    from sparsegen.bench import Cost
+
+
+@app.command()
+def bench(
+    model_file: ModelFile,
+    device: Devices = None,
+    data_file: Annotated[
+        Path | None, typer.Option("--data", metavar="DATA", help="Rows to predict; default: the model's own examples.")
+    ] = None,
+    label: LabelColumn = None,
+    target: Annotated[str, typer.Option(help="Export target to measure.")] = "c",
+    dtype: Dtypes = "f32",
+    reads: Input = "f32",
+    calibrate: Calibrate = None,
+    early_exit: EarlyExit = False,
+    as_json: Json = False,
+) -> None:
+    """Measure what one prediction costs on each device; exit code 1 where the model does not fit a named one."""
+    if label is not None and data_file is None and calibrate is None:
+        raise OptionError("--label names a column of --data; give --data too, or leave --label out")
+    devices = device_names(device)
+
+    from sparsegen import bench as benchmark
+    from sparsegen.model import SparseModel
+
+    formats = parse_formats(dtype, reads, early_exit=early_exit)
+    with progress_bars():
+        model = SparseModel.load(model_file)
+        X = None if data_file is None else rows_for(model, data_file, label)[0]
+        costs = run_each(
+            calibrated(formats, model, calibrate, label),
+            target,
+            lambda numbers: benchmark.bench(model, X, target=target, devices=devices, numbers=numbers),
+        )
+    print_costs(costs, as_json)
+    if print_problems(costs, named=devices is not None):
+        raise typer.Exit(1)
+
+
+def print_costs(costs: Sequence[Cost], as_json: bool) -> None:
+    """Print what a prediction costs on each device; columns that no device fills are left out."""
+    if as_json:
+        print_json([cost_document(cost) for cost in costs])
+        return
+    for dtype in dict.fromkeys(cost.dtype for cost in costs):
+        alike = [cost for cost in costs if cost.dtype == dtype]
+        filled = {name: cells for name, show in COLUMNS.items() if set(cells := [show(c) for c in alike]) != {"-"}}
+        rows = list(zip([cost.device for cost in alike], *filled.values(), strict=True))
+        print_table(f"one prediction, {dtype}; RAM used: with its input", ("device", *filled), rows)
+
+
+def print_problems(costs: Sequence[Cost], *, named: bool) -> bool:
+    """Print a sentence for each device that the model does not fit; return whether that is an error.
+
+    It is an error for devices that were named, or where no device is left; otherwise it is a warning.
+    """
+    problems = [cost.problem for cost in costs if cost.problem is not None]
+    wrong = bool(problems) and (named or len(problems) == len(costs))
+    print_warnings(problems, "error" if wrong else "warning")
+    return wrong

@@ -1,0 +1,71 @@
+"""``sparsegen export``."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from sparsegen.cli.app import app
+from sparsegen.cli.console import print_json
+from sparsegen.cli.formats import AUTO, lowered_by
+from sparsegen.cli.options import Calibrate, EarlyExit, Input, Json, LabelColumn, ModelFile, OneDtype
+from sparsegen.errors import OptionError
+
+if TYPE_CHECKING:
+    from sparsegen.lowering.lowered import Lowered
+    from sparsegen.targets import Export
+
+
+@app.command()
+def export(
+    model_file: ModelFile,
+    target: Annotated[str, typer.Option(help="Export target; see: sparsegen list targets.")] = "c",
+    name: Annotated[str, typer.Option("--name", metavar="PREFIX", help="Prefix of symbols and files.")] = "model",
+    dtype: OneDtype = "f32",
+    reads: Input = "f32",
+    calibrate: Calibrate = None,
+    label: LabelColumn = None,
+    max_loss: Annotated[
+        float | None, typer.Option(help="Points of accuracy that --dtype auto may lose.", show_default="0.5")
+    ] = None,
+    early_exit: EarlyExit = False,
+    device: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Write integer loops for this device.", show_default="portable")
+    ] = None,
+    output: Annotated[Path, typer.Option("-o", "--output", metavar="DIR", help="Folder for the files.")] = Path(),
+    as_json: Json = False,
+) -> None:
+    """Write a model as source code or as an ONNX graph."""
+    if max_loss is not None and dtype != AUTO:
+        raise OptionError("--max-loss goes with --dtype auto; give both or neither")
+
+    from sparsegen.devices import DEVICES
+    from sparsegen.files import write_all
+    from sparsegen.model import SparseModel
+    from sparsegen.targets import PORTABLE, TARGETS
+
+    model, printer = SparseModel.load(model_file), TARGETS[target]
+    loops = PORTABLE if device is None else DEVICES[device].loops
+    lowered = lowered_by(printer, model, dtype, reads, calibrate, label, max_loss, early_exit)
+    exported = printer.write(lowered, name, loops)
+    write_all(output, exported.files)
+    print_export(exported, lowered, output, as_json)
+
+
+def print_export(exported: Export, lowered: Lowered, folder: Path, as_json: bool) -> None:
+    """Print what was written and how to use it."""
+    files = [str(folder / name) for name in exported.files]
+    if as_json:
+        document = {"files": files, "dtype": lowered.format.dtype, "table_bytes": exported.table_bytes}
+        print_json({**document, "promises": dict(lowered.promises), "usage": exported.usage})
+        return
+    for file in files:
+        print(f"wrote {file}")
+    print(f"{exported.table_bytes:,} bytes of tables, {lowered.format.dtype}")
+    for subject, promise in lowered.promises:
+        print(f"{subject}: {promise}")
+    elsewhere = exported.runs_as == "c" and folder != Path()
+    print(f"use: {f'cd {shlex.quote(str(folder))} && ' if elsewhere else ''}{exported.usage}")

@@ -1,0 +1,25 @@
+"""What the command line calls the library's parameters: the one place that turns its errors into advice on flags."""
+
+from __future__ import annotations
+
+from sparsegen.errors import SparsegenError
+
+FLAGS = {
+    "dtype": "--dtype",
+    "emulated": "--emulate",
+    "input": "--input",
+    "label": "--label",
+    "max_loss": "--max-loss",
+    "output": "-o",
+    "port": "--port",
+    "rows": "--calibrate",
+    "target": "--target",
+}
+"""By the names in ``SparsegenError.change``."""
+
+
+def sentence(error: SparsegenError) -> str:
+    """Return the message on one line, followed by the flags that would help."""
+    told = " ".join(str(error).split())
+    flags = [f"{FLAGS[name]} {value}".strip() for name, value in error.change.items() if name in FLAGS]
+    return f"{told} ({', '.join(flags)})" if flags else told

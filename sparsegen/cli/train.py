@@ -1,0 +1,172 @@
+"""``sparsegen train``."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from sparsegen.cli.app import app
+from sparsegen.cli.console import or_dash, percent, print_facts, print_json, print_table, print_warnings, progress_bars
+from sparsegen.cli.options import DataFile, Json, LabelColumn, exclude
+from sparsegen.errors import OptionError, SparsegenError
+
+if TYPE_CHECKING:
+    from sparsegen.training.choose import SearchResult
+    from sparsegen.training.train import TrainingReport
+
+
+@app.command()
+def train(
+    data_file: DataFile,
+    label: LabelColumn = None,
+    method: Annotated[str, typer.Option(help="Training method; see: sparsegen list methods.")] = "slmc",
+    vectors: Annotated[
+        int | None,
+        typer.Option(
+            help="Number of expansion vectors: flash and time grow with it.", show_default="16, or 3 per class"
+        ),
+    ] = None,
+    ratio: Annotated[
+        float | None,
+        typer.Option(help="Instead: share of the full SVM's support vectors, such as 0.05.", show_default=False),
+    ] = None,
+    kernel: Annotated[str | None, typer.Option(help="Kernel; see: sparsegen list kernels.", show_default="rbf")] = None,
+    gamma: Annotated[
+        str | None,
+        typer.Option(metavar="G|scale|auto", help="Kernel width; auto: by cross-validation.", show_default="scale"),
+    ] = None,
+    C: Annotated[
+        str | None,
+        typer.Option("--C", metavar="C|auto", help="Weight of errors; auto: by cross-validation.", show_default="1"),
+    ] = None,
+    projection: Annotated[
+        int | None,
+        typer.Option(help="Learn a projection to this many values: smaller, for many features.", show_default=False),
+    ] = None,
+    scale: Annotated[
+        str, typer.Option(metavar="standard|minmax|none", help="Feature scaling; exports take raw features.")
+    ] = "standard",
+    test_size: Annotated[
+        float | None, typer.Option(help="Share of the rows held out for the test.", show_default="0.25")
+    ] = None,
+    test_data: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Test on this file instead.", show_default=False)
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Seed of split and training.")] = 0,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="NAME=VALUE", help="Any other parameter of the method, such as loss=hinge."),
+    ] = None,
+    output: Annotated[Path, typer.Option("-o", "--output", help="Where the model goes.")] = Path("model.safetensors"),
+    as_json: Json = False,
+) -> None:
+    """Train a model on labelled rows and test it on rows it has not seen."""
+    exclude("--vectors", vectors, "--ratio", ratio)
+    exclude("--test-size", test_size, "--test-data", test_data)
+    given = {
+        "kernel": kernel,
+        "gamma": None if gamma is None else _number_or_word("gamma", gamma, ("scale", "auto")),
+        "C": None if C is None else _number_or_word("C", C, ("auto",)),
+        "n_vectors": vectors,
+        "ratio": ratio,
+        "projection": projection,
+    }
+    parameters = {name: value for name, value in given.items() if value is not None}
+    parameters |= _settings(settings or [], {**given, "random_state": seed})
+
+    from sparsegen import data
+    from sparsegen.files import require_writable
+    from sparsegen.training import train as training
+
+    require_writable(output)
+    with progress_bars():
+        share = {} if test_size is None else {"test_size": test_size}
+        train_set, test_set = data.read_train_and_test(data_file, label, test_path=test_data, seed=seed, **share)
+        report = training.train(train_set, test_set, method=method, scale=scale, seed=seed, parameters=parameters)
+        report.model.save(output)
+    print_training(report, output, as_json)
+
+
+def _number_or_word(option: str, text: str, words: tuple[str, ...]) -> float | str:
+    """Return a number, or one of the words that an option also takes."""
+    if text in words:
+        return text
+    try:
+        return float(text)
+    except ValueError:
+        raise OptionError(f"--{option} is {text!r}, but must be a number or {' or '.join(words)}") from None
+
+
+def _settings(texts: list[str], taken: dict[str, Any]) -> dict[str, Any]:
+    """Return the parameters of ``--set NAME=VALUE``; those in ``taken`` have options of their own."""
+    values: dict[str, Any] = {}
+    for text in texts:
+        name, separator, value = text.partition("=")
+        if not separator or not name:
+            raise OptionError(f"--set {text!r} must be NAME=VALUE, such as --set loss=hinge")
+        if name in taken or name in values:
+            reason = "is given twice" if name in values else "has an option of its own; see: sparsegen train --help"
+            raise OptionError(f"--set {text!r}: {name} {reason}")
+        try:
+            values[name] = json.loads(value)
+        except (ValueError, RecursionError):
+            values[name] = value
+    return values
+
+
+def print_training(report: TrainingReport, path: Path, as_json: bool) -> None:
+    """Print what was trained, how good it is and how large it will be."""
+    from sparsegen.targets import c_table_bytes
+
+    model, warnings, table_bytes = report.model, list(report.warnings), None
+    try:
+        table_bytes = c_table_bytes(model)
+    except SparsegenError as error:
+        warnings.append(f"the model cannot be exported as C: {error}")
+    print_warnings(warnings)
+    if as_json:
+        document = {
+            "model": str(path),
+            "method": model.card["method"],
+            "accuracy": report.accuracy,
+            "train_rows": report.train_rows,
+            "test_rows": report.test_rows,
+            "vectors": model.n_vectors,
+            "features": model.n_features,
+            "classes": list(model.classes),
+            "table_bytes": table_bytes,
+            "seconds": round(report.seconds, 3),
+            "search": None if report.search is None else report.search.as_json(),
+            "warnings": warnings,
+        }
+        print_json(document)
+        return
+    facts = [
+        ("method", model.card["method"]),
+        ("test accuracy", f"{percent(report.accuracy)} of {report.test_rows} rows"),
+        ("trained on", f"{report.train_rows} rows, {model.n_features} features, {len(model.classes)} classes"),
+        ("vectors", model.n_vectors),
+        ("C tables", or_dash(table_bytes, lambda n: f"{n:,} bytes of flash, plus code")),
+        ("time", f"{report.seconds:.1f} s"),
+    ]
+    if report.search is not None:
+        facts.append(("chosen", _search_words(report.search)))
+        _print_search(report.search)
+    print_facts(f"saved to {path}", facts)
+
+
+def _search_words(search: SearchResult) -> str:
+    pairs = ", ".join(f"{name} {value:g}" for name, value in search.chosen.items())
+    return f"{pairs} (best of {len(search.candidates)}, {search.folds}-fold cross-validation on {search.rows} rows)"
+
+
+def _print_search(search: SearchResult) -> None:
+    names = tuple(search.chosen)
+    rows = [
+        (*(f"{parameters[name]:g}" for name in names), percent(accuracy), "chosen" * (parameters == search.chosen))
+        for parameters, accuracy in search.candidates
+    ]
+    print_table("cross-validation", (*names, "accuracy", ""), rows, text=0)

@@ -1,0 +1,118 @@
+"""Data files, whatever their format: read, checked, and matched to a model's features.
+
+Every file is a stranger's: whatever its bytes are, the caller gets arrays that can be used or one sentence
+(``DataError``) that says what is wrong, in which row and column, and what to do. Nothing in a file is ever executed.
+"""
+
+from __future__ import annotations
+
+import codecs
+from collections.abc import Sequence
+from pathlib import Path
+
+from sparsegen.arrays import Array
+from sparsegen.data.checks import MAX_BYTES, Labels, checked_matrix, default_names, frozen, gib, model_order, printable
+from sparsegen.data.dataset import Dataset, from_arrays, match_features, split
+from sparsegen.data.readers import FileRows, Wanted, known_suffixes, reader_of
+from sparsegen.errors import DataError
+
+TEST_SIZE = 0.25
+"""Share of the rows that are held out for the test where no other is asked for."""
+
+
+def read(path: str | Path, label: str | int | None = None, *, part: str = "train") -> Dataset:
+    """Return the labelled rows of a CSV, NPZ or LIBSVM file.
+
+    Args:
+        path: The file; its suffix names the format, and a ``.txt`` is told by its first row.
+        label: Label column of a CSV by name or by index from 0 (negative: from the end); by default the last.
+        part: ``train`` or ``test``: which arrays of an NPZ that holds both.
+    """
+    rows, source = _read_rows(Path(path), Wanted(label, part))
+    if rows.y is None:
+        raise DataError(f"every label of {source} is empty; write the class of each row into its label column")
+    return from_arrays(rows.X, rows.y, rows.names, source)
+
+
+def read_train_and_test(
+    path: str | Path,
+    label: str | int | None = None,
+    *,
+    test_path: str | Path | None = None,
+    test_size: float = TEST_SIZE,
+    seed: int = 0,
+) -> tuple[Dataset, Dataset]:
+    """Return training and test rows: of two files, or of one whose rows are split."""
+    rows = read(path, label)
+    if test_path is None:
+        return split(rows, test_size, seed)
+    held_out = read(test_path, label, part="test")
+    return rows, match_features(held_out, rows.feature_names, rows.X.shape[1])
+
+
+def read_features(
+    path: str | Path,
+    feature_names: Sequence[str] | None,
+    label: str | int | None = None,
+    *,
+    n_features: int | None = None,
+    part: str = "test",
+) -> tuple[Array, Labels | None]:
+    """Return rows in a model's feature order, and their labels if the file has any.
+
+    A CSV that has all of ``feature_names`` may have them in any order, among other columns. Its label column is
+    ``label``, which must exist if it is given, or else the last column where that is not a feature; it may be missing
+    or empty. A model without names takes the columns as they come.
+    """
+    want = tuple(feature_names or ())
+    n = len(want) if n_features is None else n_features
+    rows, source = _read_rows(Path(path), Wanted(label, part, n, want))
+    names = rows.names or default_names(rows.X.shape[1])
+    X = checked_matrix(rows.X, names, source)
+    order = model_order(names, want, n, source)
+    return X if order == list(range(n)) else frozen(X[:, order]), rows.y
+
+
+def _read_rows(path: Path, wanted: Wanted) -> tuple[FileRows, str]:
+    """Return a file's rows, and its name made printable."""
+    raw, source, suffix = _read_bytes(path), printable(path.name), path.suffix.lower()
+    reader = reader_of(suffix, raw.removeprefix(codecs.BOM_UTF8))
+    if reader is None:
+        raise DataError(f"{source} has an unknown suffix; rename it to one of: {', '.join(known_suffixes())}")
+    if reader.is_text:
+        raw = raw.removeprefix(codecs.BOM_UTF8)
+        _require_text(raw, source)
+    return reader.read(raw, source, wanted), source
+
+
+def _read_bytes(path: Path) -> bytes:
+    shown = printable(str(path))
+    try:
+        if path.is_dir():
+            raise DataError(f"{shown} is a folder; name a data file in it")
+        if not path.exists():
+            raise DataError(f"there is no file {shown}; check the path")
+        if not path.is_file():
+            raise DataError(f"{shown} is not a regular file; copy the data into one")
+        if path.stat().st_size > MAX_BYTES:
+            raise DataError(f"{shown} is larger than {gib(MAX_BYTES)}; use a sample of its rows")
+        raw = path.read_bytes()
+    except (OSError, MemoryError) as error:
+        reason = getattr(error, "strerror", None) or "not enough memory"
+        raise DataError(f"{shown} cannot be read ({reason}); check its permissions and that it is complete") from None
+    if not raw:
+        raise DataError(f"{shown} is empty; it must hold a header and rows of data")
+    return raw
+
+
+def _require_text(raw: bytes, source: str) -> None:
+    def row(position: int) -> str:
+        return f"row {raw.count(10, 0, position) + 1} of {source}"
+
+    zero = raw.find(0)
+    if zero >= 0:
+        raise DataError(f"{row(zero)} holds a NUL byte, so it is not UTF-8 text; save the data as UTF-8")
+    try:
+        raw.decode()
+    except UnicodeDecodeError as error:
+        raise DataError(f"{row(error.start)} is not UTF-8 text; save the data as UTF-8") from None

@@ -1,0 +1,98 @@
+"""The checks that a SparseModel passes when it is made."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from sparsegen.arrays import Array
+from sparsegen.errors import ModelError
+
+if TYPE_CHECKING:
+    from sparsegen.model.sparse_model import Label, SparseModel
+
+TASKS = ("classification",)
+CALIBRATIONS = ("platt", "temperature")
+MAX_LABEL_LENGTH = 200
+MAX_CARD_DEPTH = 20
+
+
+def frozen_numbers(name: str, array: ArrayLike) -> Array:
+    """Return a read-only float64 copy of an array of finite numbers."""
+    source = np.asarray(array)
+    if source.dtype.kind not in "fiu":
+        raise ModelError(f"{name} holds {source.dtype} values, but must hold numbers")
+    values = np.array(source, dtype=np.float64, order="C")
+    if not np.isfinite(values).all():
+        raise ModelError(f"{name} holds NaN or infinite values")
+    values.setflags(write=False)
+    return values
+
+
+def check_shapes(model: SparseModel) -> None:
+    """Raise an error where the shapes of the arrays do not go together, or the task is unknown."""
+    T = model.transform
+    m, n_outputs = len(np.atleast_1d(model.vectors)), len(np.atleast_1d(model.intercept))
+    expected = {
+        "vectors": (model.vectors, (m, T.n_projected)),
+        "coef": (model.coef, (n_outputs, len(model.kernels), m)),
+        "intercept": (model.intercept, (1 if len(model.classes) == 2 else len(model.classes),)),
+        "offset": (T.offset, (T.offset.size,)),
+        "scale": (T.scale, (T.offset.size,)),
+    }
+    if T.projection is not None:
+        expected["projection"] = (T.projection, (len(np.atleast_1d(T.projection)), T.offset.size))
+    for name, (array, shape) in expected.items():
+        if array.shape != shape or 0 in shape:
+            raise ModelError(f"{name} has shape {array.shape}, but {shape} is needed (and none of it may be 0)")
+    if model.task not in TASKS:
+        raise ModelError(f"task {model.task!r:.40} is unknown; it must be one of {', '.join(TASKS)}")
+
+
+def check_classes(classes: tuple[Label, ...]) -> None:
+    """Raise an error unless the labels are distinct, of one type, and can be printed."""
+    if len(classes) < 2:
+        raise ModelError("a classifier needs at least two classes")
+    if not (all(type(c) is int for c in classes) or all(type(c) is str for c in classes)):
+        raise ModelError("class labels must be all integers or all strings")
+    if len(set(classes)) != len(classes):
+        raise ModelError("class labels must differ from each other")
+    for c in classes:
+        if isinstance(c, str) and (not 0 < len(c) <= MAX_LABEL_LENGTH or not c.isprintable()):
+            raise ModelError(f"label {c[:40]!r} must be 1 to {MAX_LABEL_LENGTH} printable characters")
+        if isinstance(c, int) and not -(2**63) <= c < 2**63:
+            raise ModelError("class labels must fit in 64 bits")
+
+
+def check_calibration(model: SparseModel) -> None:
+    """Raise an error where the calibration does not suit the number of classes or is not finite."""
+    calibration = model.calibration
+    if calibration is None:
+        return
+    if calibration.kind not in CALIBRATIONS or (calibration.kind == "platt") != (model.n_outputs == 1):
+        raise ModelError(f"calibration {calibration.kind!r:.40} does not suit {len(model.classes)} classes")
+    if not all(isinstance(v, float | int) and abs(v) < np.inf for v in (calibration.slope, calibration.offset)):
+        raise ModelError("calibration holds values that are not finite numbers")
+
+
+def plain_json(card: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a copy of a card that holds plain JSON values only."""
+    try:
+        text = json.dumps(dict(card), allow_nan=False)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise ModelError(f"the card must hold plain JSON values ({str(error)[:80]})") from None
+    plain: dict[str, Any] = json.loads(text)
+    if _nested_beyond(plain, MAX_CARD_DEPTH):
+        raise ModelError(f"the card is nested more than {MAX_CARD_DEPTH} deep")
+    return plain
+
+
+def _nested_beyond(value: Any, depth: int) -> bool:
+    if not isinstance(value, dict | list):
+        return False
+    inner = value.values() if isinstance(value, dict) else value
+    return depth == 0 or any(_nested_beyond(item, depth - 1) for item in inner)

@@ -1,0 +1,21 @@
+"""A model in words: the facts of its arrays, and what its card says beside them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sparsegen.model.sparse_model import SparseModel
+
+
+def describe(model: SparseModel) -> dict[str, Any]:
+    """Return the model's facts and then its card, as plain JSON values."""
+    facts = {
+        "task": model.task,
+        "kernels": [{"name": k.name, **dict(k.params)} for k in model.kernels],
+        "vectors": model.n_vectors,
+        "features": model.n_features,
+        "projection": None if model.transform.projection is None else len(model.transform.projection),
+        "classes": list(model.classes),
+        "sha256": model.sha256,
+    }
+    return {**facts, **model.card, **facts}  # facts come first, and a stranger's card cannot deny them

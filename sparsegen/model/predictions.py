@@ -1,0 +1,42 @@
+"""A model's predictions for rows, and the table of them."""
+
+from __future__ import annotations
+
+import csv
+import io
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sparsegen.arrays import Array
+from sparsegen.model.sparse_model import Label, SparseModel
+
+
+@dataclass(frozen=True)
+class Predictions:
+    """Labels and scores, one per row."""
+
+    labels: list[Label]
+    scores: list[list[float]]
+    score_names: tuple[str, ...]
+    """The class that each score speaks for; a model of two classes has one score, for the second."""
+
+    def csv(self) -> str:
+        """Return a table with a header: the label, then the scores."""
+        text = io.StringIO()
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow(["label", *(f"score_{name}" for name in self.score_names)])
+        writer.writerows([label, *row] for label, row in zip(self.labels, self.scores, strict=True))
+        return text.getvalue()
+
+    def accuracy(self, y: NDArray[Any]) -> float:
+        """Return the share of rows whose label is the true one; ``1`` and ``"1"`` are the same label."""
+        return float(np.mean(np.array(self.labels).astype(str) == y.astype(str)))
+
+
+def predict(model: SparseModel, X: Array) -> Predictions:
+    """Return the labels and scores of raw rows."""
+    names = model.classes if model.n_outputs > 1 else model.classes[1:]
+    return Predictions(model.predict(X).tolist(), model.scores(X).tolist(), tuple(str(name) for name in names))

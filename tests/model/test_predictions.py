@@ -1,0 +1,52 @@
+"""Predictions as labels, scores and a CSV, and a model in words."""
+
+from __future__ import annotations
+
+import csv
+from dataclasses import replace
+
+import numpy as np
+from golden_models import SMALL, rows
+
+from sparsegen.model.describe import describe
+from sparsegen.model.predictions import predict
+
+BINARY = SMALL["binary_rbf"]
+
+
+def test_predictions_are_the_models() -> None:
+    for model in SMALL.values():
+        X = rows(model)
+        found = predict(model, X)
+        assert found.labels == model.predict(X).tolist()
+        assert np.array_equal(found.scores, model.scores(X))
+        assert len(found.score_names) == model.n_outputs
+        header, *lines = csv.reader(found.csv().splitlines())
+        assert header == ["label", *(f"score_{name}" for name in found.score_names)]
+        assert [line[0] for line in lines] == [str(label) for label in found.labels]
+        assert np.array_equal(np.array([line[1:] for line in lines], dtype=float), found.scores)
+
+
+def test_two_classes_have_one_score_for_the_second() -> None:
+    assert predict(BINARY, rows(BINARY)).score_names == (str(BINARY.classes[1]),)
+
+
+def test_accuracy_compares_labels_as_text() -> None:
+    found = predict(BINARY, rows(BINARY))
+    labels = np.array(found.labels)
+    assert found.accuracy(labels) == found.accuracy(labels.astype(str)) == 1.0
+    assert found.accuracy(np.where(np.arange(len(labels)) < 10, "?", labels.astype(str))) == 1.0 - 10 / len(labels)
+
+
+def test_a_card_cannot_deny_the_facts() -> None:
+    model = replace(BINARY, card={"vectors": 1, "sha256": "0", "method": "mine"})
+    said = describe(model)
+    assert (said["vectors"], said["sha256"], said["method"]) == (model.n_vectors, model.sha256, "mine")
+    assert list(said)[:2] == ["task", "kernels"]
+
+
+def test_the_inverse_of_a_transform_is_taken_back_to_the_vectors() -> None:
+    for model in SMALL.values():
+        raw = model.transform.inverse(model.vectors)
+        assert raw.shape == (model.n_vectors, model.n_features)
+        np.testing.assert_allclose(model.transform(raw), model.vectors, rtol=1e-9, atol=1e-9)
