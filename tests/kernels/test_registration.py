@@ -16,6 +16,7 @@ from sparsegen.devices import DEVICES
 from sparsegen.errors import KernelError
 from sparsegen.kernels import KERNELS, Kernel, Parameter
 from sparsegen.kernels.expression import L1DIST, SQDIST, Exp, Param, Sqrt
+from sparsegen.lowering.formats import Format
 from sparsegen.targets import TARGETS
 from sparsegen.verify import verify
 
@@ -68,8 +69,6 @@ def test_gram_block_and_gradient(stranger: Kernel) -> None:
 
 
 def test_training_and_its_file(stranger: Kernel, two_classes: Rows, tmp_path: Path) -> None:
-    if stranger is OWN_NAMES and "kernel_params" not in SLMC().get_params():
-        pytest.skip("estimators pass on gamma, coef0 and degree only")
     trained = SLMC(6, kernel=stranger.name, random_state=0, max_iter=30).fit(*two_classes)
     assert trained.score(*two_classes) > 0.8
     trained.model_.save(tmp_path / "m.safetensors")
@@ -78,6 +77,11 @@ def test_training_and_its_file(stranger: Kernel, two_classes: Rows, tmp_path: Pa
         (verdict,) = verify(trained.model_, two_classes[0], target=target, devices=[device])
         assert verdict.ok
         assert verdict.relative_difference < 1e-5
+    for dtype in ("q15", "q7"):
+        numbers = Format(dtype, rows=two_classes[0])
+        (verdict,) = verify(trained.model_, two_classes[0], devices=["host"], numbers=numbers)
+        assert verdict.ok
+        assert verdict.same_labels is not None and verdict.same_labels > 0.9
 
 
 @pytest.mark.parametrize(("target", "device"), [("c", "host"), ("c", "cortex-m0plus"), ("onnx", "onnxruntime")])
