@@ -21,8 +21,8 @@ GIVEN = (nodes.Name, nodes.Getattr)
 """What Python handed over, by name."""
 OWN_FILTERS = "c_"
 """Filters of this project start so: they write numbers and strangers' text as C."""
-FILTERS = {"join", "length", "indent"}
-"""Filters of Jinja's that lay text out or count a given list."""
+FILTERS = {"join", "length", "indent", "lines"}
+"""Filters that lay text out or count a given list."""
 
 
 def offences(source: str, name: str) -> list[str]:
@@ -61,9 +61,9 @@ def offence(node: nodes.Node, parent: nodes.Node | None, macros: set[str], libra
         ):
             return "and, or and not belong in an if; make the value in Python"
         case nodes.Assign(target=target, node=value) if not isinstance(target, nodes.Name) or not isinstance(
-            value, (*GIVEN, nodes.Const)
+            value, (*GIVEN, nodes.Const, nodes.Call)
         ):
-            return "a set names a given value; compute the value in Python"
+            return "a set names a given value or what a macro wrote; compute the value in Python"
         case nodes.Filter(name=name) if not (name.startswith(OWN_FILTERS) or name in FILTERS):
             return f"filter {name} is not one that writes numbers or text; apply it in Python"
         case nodes.Filter(args=args, kwargs=kwargs, dyn_args=more, dyn_kwargs=named) if (
@@ -110,7 +110,7 @@ ALLOWED_TEXTS = [
     "{% for key, value in card %}{{ key | c_comment }}{% if not loop.last %}, {% endif %}{% endfor %}",
     "{% for function in ['scores', 'predict'] %}{{ name }}_{{ function }}{% endfor %}",
     "{% macro add(sum, step=1) %}{{ sum }} += {{ step }};{% endmacro %}{{ add('total', step=plan.step) }}",
-    "{% from 'c/loops.c.j2' import dot as product, norm %}{{ product(x) }}{{ norm(x) | indent(4) }}",
+    "{% from 'c/loops.c.j2' import dot as product, norm %}{% set xz = product(x) %}{{ norm(xz) | lines }}",
     "{% import 'c/loops.c.j2' as loops %}{{ loops.dot(x) }}",
     "{% set step = plan.step %}{% set type = 'int8_t' %}{{ type }} {{ step | c_real }}",
     "{% include 'c/rom.c.j2' %}{% for helper in helpers %}{% include helper %}{% endfor %}",
