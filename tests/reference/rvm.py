@@ -21,8 +21,15 @@ def mode(Phi: Array, t: Array, A: Array) -> Array:
         y = 1.0 / (1.0 + np.exp(-(Phi @ w)))
         return Phi.T @ np.diag(y * (1.0 - y)) @ Phi + np.diag(A)
 
-    start, options = np.zeros(Phi.shape[1]), {"maxiter": 1000, "gtol": 1e-9}
-    return np.asarray(minimize(negative, start, jac=True, hess=curvature, method="trust-exact", options=options).x)
+    found = minimize(
+        negative,
+        np.zeros(Phi.shape[1]),
+        jac=True,
+        hess=curvature,
+        method="trust-exact",
+        options={"maxiter": 1000, "gtol": 1e-9},
+    )
+    return np.asarray(found.x)
 
 
 def evidence(Phi: Array, t: Array, A: Array) -> float:
