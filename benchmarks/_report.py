@@ -56,7 +56,7 @@ def arrays(folder: Path | None, name: str) -> dict[str, NDArray[Any]]:
 
 
 def track(items: Iterable[Item], title: str, total: int) -> Iterator[Item]:
-    """Yield the items, with a progress bar on a terminal and in silence elsewhere."""
+    """Yield the items, with a progress bar on a terminal and silently elsewhere."""
     if not sys.stderr.isatty():
         yield from items
         return
@@ -67,7 +67,7 @@ def track(items: Iterable[Item], title: str, total: int) -> Iterator[Item]:
 
 
 def markdown(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Return a Markdown table: the first column to the left, numbers to the right."""
+    """Return a Markdown table: the first column aligned left, numbers aligned right."""
     lines = [" | ".join(header), " | ".join(["---", *["---:"] * (len(header) - 1)])]
     lines += [" | ".join(row) for row in rows]
     return "\n".join(f"| {line} |" for line in lines)

@@ -2,7 +2,7 @@
 
 The paper's protocol: first 10 realisations, the reference SVM's C and gamma for SLMC as well, 5 % and 10 % of its
 support vectors. The table has a column for every configuration that was run. The default start and stopping rule were
-settled while looking at these sets, so their errors are not untouched.
+settled while looking at these sets, so these errors are not those of fresh data.
 """
 
 from __future__ import annotations

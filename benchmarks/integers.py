@@ -1,7 +1,7 @@
-"""What integers cost in accuracy, and what the finish regains: solving for the coefficients anew after rounding.
+"""What integers cost in accuracy, and what is regained by re-solving the coefficients after rounding.
 
 Digits and breast cancer come with scikit-learn (a third of the rows held out); ``--data`` adds USPS and letter with
-their own test rows. Scales are chosen on the training rows, accuracies are of the test rows.
+their own test rows. Scales are chosen on the training rows, accuracies are measured on the test rows.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def main(arguments: Sequence[str]) -> str:
     """Return the table, or JSON."""
     options = _report.parser(__doc__ or "")
     options.add_argument("--max-iter", type=_report.count, default=40, help="of training")
-    options.add_argument("--sets", nargs="+", choices=[*BUNDLED, *FILES], help="default: all that are at hand")
+    options.add_argument("--sets", nargs="+", choices=[*BUNDLED, *FILES], help="default: all that are available")
     chosen = options.parse_args(arguments)
     names = chosen.sets or [*BUNDLED, *(FILES if chosen.data is not None else {})]
     losses = []

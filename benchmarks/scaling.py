@@ -1,8 +1,8 @@
-"""How SpSVM's training time and memory grow: with the rows n, and with the most basis functions d_max [K06, 3].
+"""How SpSVM's training time and memory grow: with the rows n, and with the limit d_max on basis functions [K06, 3].
 
 The paper promises O(n d_max^2) time; the Gram columns of the basis are O(n d_max) memory. Every point is one fit in a
-process of its own, after one that compiles; its memory is the most that it held, data included, less what it held
-before. The cache for columns of candidates, which is bounded whatever n is, is switched off so as not to hide the rest.
+process of its own, after one that compiles; its memory is the peak, data included, less what the process held
+before. The cache for columns of candidates, which is bounded whatever n is, is switched off: it would hide the rest.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Training time: SLMC beside scikit-learn's SVC on the same data in one run, and how SLMC's time grows.
 
-The growth is that of one iteration of descent: every fit makes the same number of them.
+The growth is that of one iteration of descent; every fit makes the same number of iterations.
 """
 
 from __future__ import annotations

@@ -1,19 +1,34 @@
-"""What every test may use: small data sets, and ``--update-golden``."""
+"""What every test may use: small data sets, and ``--update-golden``, and how many processes run the tests."""
 
 from __future__ import annotations
+
+import os
+from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import settings
 from reference import Rows
 
-settings.register_profile("fixed", derandomize=True)  # a change fails on its own account, not by what was drawn
+settings.register_profile("fixed", derandomize=True)  # a test fails because of a change, never because of the draw
 settings.register_profile("explore", max_examples=1000)
-settings.load_profile("fixed")  # pytest --hypothesis-profile=explore draws anew, and more
+settings.load_profile("fixed")  # pytest --hypothesis-profile=explore draws other examples, and more of them
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update-golden", action="store_true", help="rewrite the files under tests/golden")
+
+
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
+    """Run single files, tests and ``-k`` in this process: workers take longer to start than these take to run."""
+    folders = any(Path(argument.partition("::")[0]).is_dir() for argument in config.args)
+    return None if folders and not config.option.keyword else 0
+
+
+def pytest_xdist_setupnodes() -> None:
+    """Give each worker one thread: together they keep every processor busy, and BLAS threads would only wait."""
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 
 @pytest.fixture
@@ -23,7 +38,7 @@ def update_golden(request: pytest.FixtureRequest) -> bool:
 
 @pytest.fixture(autouse=True)
 def same_draws_on_every_run() -> None:
-    """An estimator left without a seed draws from NumPy's global generator: no test may hang on what came out of it."""
+    """An estimator without a seed draws from NumPy's global generator: no test may depend on what it draws."""
     np.random.seed(0)
 
 

@@ -36,7 +36,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     pytest.importorskip("build")
     pytest.importorskip("hatchling")
     folder = tmp_path_factory.mktemp("wheel")
-    command = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", folder, ROOT]
+    command = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(folder), str(ROOT)]
     built = subprocess.run(command, capture_output=True, text=True, timeout=120)
     assert built.returncode == 0, built.stdout + built.stderr
     (wheel,) = folder.glob("*.whl")
@@ -46,7 +46,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_the_wheel_holds_every_module_and_template(wheel: Path) -> None:
     names = set(zipfile.ZipFile(wheel).namelist())
     templates = {
-        f"sparsegen/_templates/{path.relative_to(ROOT / 'templates')}" for path in ROOT.glob("templates/*/*.j2")
+        f"sparsegen/_templates/{path.relative_to(ROOT / 'templates')}" for path in ROOT.glob("templates/**/*.j2")
     }
     modules = {str(path.relative_to(ROOT)) for path in ROOT.glob("sparsegen/**/*.py")}
     assert any(name.startswith("sparsegen/_templates/c/") for name in templates)
@@ -56,6 +56,7 @@ def test_the_wheel_holds_every_module_and_template(wheel: Path) -> None:
     assert "sparsegen/_firmware/cortex_m/link.ld" in firmware
     assert firmware <= names
     assert modules <= names
+    assert "sparsegen/py.typed" in names  # type checkers read the annotations of an installed package only with it
     packed = [name for name in names if ".dist-info/" not in name]
     assert all(name.startswith("sparsegen/") for name in packed)
     assert not [name for name in names if name.endswith((".pyc", ".nbi", ".nbc")) or "/tests/" in name]
@@ -73,18 +74,8 @@ def test_the_wheel_declares_its_command_and_licence(wheel: Path) -> None:
 
 def test_an_installed_wheel_exports_c(wheel: Path, tmp_path: Path) -> None:
     site = tmp_path / "site"
-    install = [
-        sys.executable,
-        "-m",
-        "pip",
-        "install",
-        "--no-deps",
-        "--no-index",
-        "--no-compile",
-        "--target",
-        site,
-        wheel,
-    ]
+    offline = ["--no-deps", "--no-index", "--no-compile"]
+    install = [sys.executable, "-m", "pip", "install", *offline, "--target", str(site), str(wheel)]
     installed = subprocess.run(install, capture_output=True, text=True, timeout=120)
     assert installed.returncode == 0, installed.stderr
     package, templates, files = _export(tmp_path, {"PYTHONPATH": str(site)})

@@ -1,12 +1,15 @@
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from sparsegen.devices import DEVICES
 from sparsegen.errors import OptionError
+from sparsegen.firmware.boards import BOARDS
 from sparsegen.kernels import KERNELS
 from sparsegen.methods import METHODS
 from sparsegen.registry import Registry
@@ -28,7 +31,7 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 
 def registry_of(package: str) -> Registry[str]:
     __import__(package)
-    return sys.modules[package].R  # type: ignore[no-any-return]
+    return sys.modules[package].R
 
 
 def test_a_file_in_the_package_is_an_entry(package: str) -> None:
@@ -61,13 +64,32 @@ def test_a_broken_module_is_an_error_every_time(package: str, tmp_path: Path) ->
             list(registry)
 
 
-def test_the_package_holds_what_the_documentation_names() -> None:
-    assert {"slmc", "svm"} <= set(METHODS)
-    assert {"rbf", "linear", "poly", "laplacian"} <= set(KERNELS)
-    assert "host" in DEVICES
-    assert TARGETS.kind == "target"
-    for name, method in METHODS.items():
-        assert method.method == name
-        assert method.summary
-    for name, kernel in KERNELS.items():
-        assert kernel.name == name
+REGISTRIES = [KERNELS, METHODS, TARGETS, DEVICES, BOARDS]
+
+
+@pytest.mark.parametrize("registry", REGISTRIES, ids=lambda registry: registry.kind)
+def test_an_entry_is_filed_under_its_own_name_and_says_what_it_is(registry: Registry[Any]) -> None:
+    assert len(registry) > 0
+    for name, entry in registry.items():
+        assert (entry.method if registry is METHODS else entry.name) == name
+        (text,) = (getattr(entry, field) for field in ("summary", "description", "formula") if hasattr(entry, field))
+        assert text.strip(), f"{registry.kind} {name} has no description"
+        assert "\n" not in text, f"the description of {registry.kind} {name} must be one line"
+
+
+NAMED = [
+    (TARGETS, "README.md", r"^\| `(\w+)` \| [^|]+ \| [^|]+ \|$"),
+    (TARGETS, "README.md", r"--target (\w+)"),
+    (DEVICES, "README.md", r"--device ([\w,-]+)"),
+    (BOARDS, "README.md", r"--board (\w+)"),
+    (METHODS, "docs/methods.md", r"^\*\*([^*]+)\*\*"),
+]
+
+
+@pytest.mark.parametrize(("registry", "document", "pattern"), NAMED)
+def test_the_documentation_names_entries_that_exist(registry: Registry[Any], document: str, pattern: str) -> None:
+    text = (Path(__file__).parent.parent / document).read_text(encoding="utf-8")
+    groups: list[str] = re.findall(pattern, text, re.MULTILINE)
+    named = {name for group in groups for name in re.findall(r"[\w-]+", group)} - {"all", "NAME"}
+    assert named
+    assert named <= set(registry)

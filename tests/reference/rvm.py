@@ -17,8 +17,19 @@ def mode(Phi: Array, t: Array, A: Array) -> Array:
         value = -t @ f + np.logaddexp(0.0, f).sum() + 0.5 * (A * w) @ w
         return float(value), A * w - Phi.T @ (t - 1.0 / (1.0 + np.exp(-f)))
 
-    options = {"maxiter": 10_000, "ftol": 0.0, "gtol": 1e-10}
-    return np.asarray(minimize(negative, np.zeros(Phi.shape[1]), jac=True, method="L-BFGS-B", options=options).x)
+    def curvature(w: Array) -> Array:
+        y = 1.0 / (1.0 + np.exp(-(Phi @ w)))
+        return Phi.T @ np.diag(y * (1.0 - y)) @ Phi + np.diag(A)
+
+    found = minimize(
+        negative,
+        np.zeros(Phi.shape[1]),
+        jac=True,
+        hess=curvature,
+        method="trust-exact",
+        options={"maxiter": 1000, "gtol": 1e-9},
+    )
+    return np.asarray(found.x)
 
 
 def evidence(Phi: Array, t: Array, A: Array) -> float:

@@ -105,4 +105,5 @@ def test_golden(name, update_golden):
     if update_golden:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text + "\n")
-    assert text + "\n" == path.read_text(), f"{path.name} changed; see pytest --update-golden"
+    golden = onnx.printer.to_text(onnx.parser.parse_model(path.read_text()))  # older printers show fewer digits
+    assert text == golden, f"{path.name} changed; see pytest --update-golden"

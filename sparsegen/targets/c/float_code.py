@@ -172,7 +172,7 @@ def float_code(lowered: Lowered, program: Program, name: str) -> CCode:
             "squares_while_scaling": is_scaled and not is_projected,
             "rescales": is_scaled and not _is_one(program.scale),
             "scale_is_constant": is_scaled and is_constant(_given(program.scale)),
-            "scale": program.scale,
+            "common_scale": 1.0 if program.scale is None else float(program.scale[0]),
             "features": "projected" if is_projected else "scaled" if is_scaled else "x",
             "projected_from": "scaled" if is_scaled else "x",
             "n_seen": program.n_seen,
