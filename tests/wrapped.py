@@ -15,9 +15,9 @@ from sparsegen.lowering.formats import Format
 from sparsegen.lowering.integer_program import IntegerProgram
 from sparsegen.model import SparseModel, Transform
 from sparsegen.targets import TARGETS, Export
-from sparsegen.targets.packages.package import Package as PackageTarget
+from sparsegen.targets.c.package import Package as PackageTarget
 
-PACKAGES = [name for name, target in TARGETS.items() if isinstance(target, PackageTarget)]
+PACKAGES = [name for name, target in TARGETS.items() if isinstance(target, PackageTarget) and name != "c"]
 WARNINGS = ("-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wshadow", "-Werror")
 HOSTILE = (
     'quote " inside',

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sparsegen.targets import TARGETS
-from sparsegen.targets.packages.package import Package, PackagedModel
+from sparsegen.targets.c.package import Package, PackagedModel
 
 
 class CMake(Package):

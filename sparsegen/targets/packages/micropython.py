@@ -8,7 +8,7 @@ import numpy as np
 
 from sparsegen.errors import OptionError
 from sparsegen.targets import TARGETS
-from sparsegen.targets.packages.package import Package, PackagedModel
+from sparsegen.targets.c.package import Package, PackagedModel
 
 TYPECODES = {"float32": ["'f'"], "int16": ["'h'"], "uint16": ["'H'"], "uint8": ["'B'", "BYTEARRAY_TYPECODE"]}
 """Typecodes of arrays whose memory the model reads as it is."""

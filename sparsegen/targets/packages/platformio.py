@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 
 from sparsegen.targets import TARGETS
+from sparsegen.targets.c.package import Package, PackagedModel
 from sparsegen.targets.packages.arduino_names import check_header
-from sparsegen.targets.packages.package import Package, PackagedModel
 
 
 class PlatformIO(Package):

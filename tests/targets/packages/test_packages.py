@@ -14,7 +14,7 @@ from sparsegen.devices import DEVICES
 from sparsegen.devices.host import Host
 from sparsegen.errors import OptionError
 from sparsegen.targets import TARGETS
-from sparsegen.targets.packages.package import release
+from sparsegen.targets.c.package import release
 
 
 def test_the_promised_packages_are_there():

@@ -1,4 +1,7 @@
-"""What every package shares. A new one is a :class:`Package` in a file of its own: its files, and what comes next."""
+"""What all targets that hold C share: the plain C files, and the packages of build systems around them.
+
+A new package is a :class:`Package` in a file of its own: its files, and what the user does next.
+"""
 
 from __future__ import annotations
 
@@ -8,10 +11,13 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any
 
+from sparsegen.lowering.integer_program import IntegerProgram
 from sparsegen.lowering.lowered import Lowered
 from sparsegen.targets import PORTABLE, Export, Target
-from sparsegen.targets.c import c_code
 from sparsegen.targets.c.code import CCode
+from sparsegen.targets.c.float_code import float_code
+from sparsegen.targets.c.integer_code import integer_code
+from sparsegen.targets.render import check_name
 from sparsegen.version import __version__
 
 
@@ -57,6 +63,14 @@ class PackagedModel:
         """Return a template filled with the values, and with more of them."""
         own = {"usage": self.usage, "version": self.version, "description": self.description}
         return self.code.render(template, **own, **more)
+
+
+def c_code(lowered: Lowered, name: str, loops: str = PORTABLE) -> CCode:
+    """Return the C of a program."""
+    check_name(name)
+    if isinstance(lowered.program, IntegerProgram):
+        return integer_code(lowered, lowered.program, name, loops)
+    return float_code(lowered, lowered.program, name)
 
 
 class Package(Target):
