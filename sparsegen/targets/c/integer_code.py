@@ -67,7 +67,7 @@ def integer_code(lowered: Lowered, program: IntegerProgram, name: str, loops: st
     avr = avr_values(program) if loops == "avr" else None
     early_exit = lowered.format.early_exit and not program.is_linear
     tables, reader, projection = _tables(program), program.reader, program.projection
-    row_table = make_row_table(program, lowered.format, reads_on=avr is not None, loads_words=dsp is not None)
+    row_table = make_row_table(program, lowered.format, reads_on=avr is not None)
     table_bytes = sum(table.values.size * _size(table.type) for table in tables) + row_table.size
     buffered = not reader.is_identity
     buffers = program.numbers.index_dtype.itemsize * (

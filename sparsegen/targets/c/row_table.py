@@ -1,7 +1,8 @@
 """The table of vectors in integer C: one struct per vector, with all that the loop reads beside it.
 
-The widest members come first, so that no struct has a gap inside. Two forms of the loops ask for more: AVR's assembly
-reads on from the vector to its norm (AVR aligns nothing), and the DSP loops load words, so the vector is aligned.
+A vector stands near the front, where short instructions reach it, and at a whole word, since the DSP loops load words.
+Its norm follows where that leaves no gap, and leads otherwise; AVR aligns nothing, and its assembly reads on from the
+vector to the norm. A gap of one byte is left inside where a vector has an odd number of bytes; it costs no memory.
 """
 
 from __future__ import annotations
@@ -59,7 +60,7 @@ class RowTable:
         return self.n_rows * _aligned(at, widest)
 
 
-def make_row_table(program: IntegerProgram, wanted: Format, *, reads_on: bool, loads_words: bool) -> RowTable:
+def make_row_table(program: IntegerProgram, wanted: Format, *, reads_on: bool) -> RowTable:
     """Return the table of a program; a linear one has no vectors and gets no members."""
     if program.is_linear:
         return RowTable((), 0)
@@ -69,11 +70,10 @@ def make_row_table(program: IntegerProgram, wanted: Format, *, reads_on: bool, l
     if wanted.early_exit:
         others.append(Member(HALF_BYTES, list(what_remains(program))))
     if program.form != "square":
-        return RowTable([vector, *others] if vector.size % HALF_BYTES == 0 else [*others, vector], m)
+        return RowTable([vector, *others], m)
     norm = Member(WORD_BYTES, [np.array(int(v @ v)) for v in program.vectors], is_norm=True)
-    if reads_on or vector.size % WORD_BYTES == 0:
-        return RowTable([vector, norm, *others], m)
-    return RowTable([norm, vector, *others] if loads_words else [norm, *others, vector], m)
+    norm_follows = reads_on or vector.size % WORD_BYTES == 0
+    return RowTable([vector, norm, *others] if norm_follows else [norm, vector, *others], m)
 
 
 def _aligned(at: int, size: int) -> int:

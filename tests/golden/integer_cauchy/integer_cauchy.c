@@ -35,12 +35,12 @@ static const INTEGER_CAUCHY_ROM uint16_t integer_cauchy_values1[113] = {
 /* expansion vectors */
 static const INTEGER_CAUCHY_ROM struct integer_cauchy_row {
     uint32_t norm; /* squared length */
-    int16_t coef[2]; /* for each kernel, one per output */
     uint8_t at[3];
+    int16_t coef[2]; /* for each kernel, one per output */
 } integer_cauchy_rows[3] = {
-    {62900u, {24198, -20597}, {134, 212, 0}},
-    {55145u, {-12601, 22891}, {148, 96, 155}},
-    {45286u, {11580, 6140}, {30, 131, 165}},
+    {62900u, {134, 212, 0}, {24198, -20597}},
+    {55145u, {148, 96, 155}, {-12601, 22891}},
+    {45286u, {30, 131, 165}, {11580, 6140}},
 };
 
 /*

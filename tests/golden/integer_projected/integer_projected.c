@@ -42,13 +42,13 @@ static const INTEGER_PROJECTED_ROM uint16_t integer_projected_powers[17] = {
 /* expansion vectors */
 static const INTEGER_PROJECTED_ROM struct integer_projected_row {
     uint32_t norm; /* squared length */
-    int16_t coef[1]; /* for each kernel, one per output */
     uint8_t at[3];
+    int16_t coef[1]; /* for each kernel, one per output */
 } integer_projected_rows[4] = {
-    {55541u, {32767}, {144, 182, 41}},
-    {61501u, {-17281}, {156, 83, 174}},
-    {48918u, {15367}, {55, 113, 182}},
-    {19958u, {-28112}, {95, 87, 58}},
+    {55541u, {144, 182, 41}, {32767}},
+    {61501u, {156, 83, 174}, {-17281}},
+    {48918u, {55, 113, 182}, {15367}},
+    {19958u, {95, 87, 58}, {-28112}},
 };
 
 /*

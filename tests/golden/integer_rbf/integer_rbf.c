@@ -20,13 +20,13 @@ static const INTEGER_RBF_ROM uint16_t integer_rbf_powers[17] = {
 /* expansion vectors */
 static const INTEGER_RBF_ROM struct integer_rbf_row {
     uint32_t norm; /* squared length */
-    int16_t coef[1]; /* for each kernel, one per output */
     uint8_t at[3];
+    int16_t coef[1]; /* for each kernel, one per output */
 } integer_rbf_rows[4] = {
-    {65105u, {32767}, {151, 200, 48}},
-    {69531u, {-17172}, {163, 101, 181}},
-    {56726u, {15311}, {62, 131, 189}},
-    {25650u, {-28343}, {103, 104, 65}},
+    {65105u, {151, 200, 48}, {32767}},
+    {69531u, {163, 101, 181}, {-17172}},
+    {56726u, {62, 131, 189}, {15311}},
+    {25650u, {103, 104, 65}, {-28343}},
 };
 
 /*
