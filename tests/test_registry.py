@@ -83,6 +83,7 @@ NAMED = [
     (DEVICES, "README.md", r"--device ([\w,-]+)"),
     (BOARDS, "README.md", r"--board (\w+)"),
     (METHODS, "docs/methods.md", r"^\*\*([^*]+)\*\*"),
+    (KERNELS, "docs/kernels.md", r"^\| `(\w+)` \|"),
 ]
 
 

@@ -81,8 +81,8 @@ def test_the_uno_says_what_python_computes(make: Make) -> None:
     made = Path(done.args[done.args.index("-C") + 1]) / "build" / "generated"
     model = SparseModel.load(made / "exercise.safetensors")
     X, _ = data.read_features(made / "train.csv", None, n_features=9)
-    numbers = Format(dtype="q7", input="raw-int16", loops="avr", rows=X)
-    export = TARGETS["c"].export(model, "exercise", numbers)
+    numbers = Format("q7", "raw-int16", rows=X)
+    export = TARGETS["c"].export(model, "exercise", numbers, "avr")
     assert export.program is not None
     assert export.files["exercise.c"] == (made / "exercise.c").read_bytes()
     X, _ = data.read_features(made / "test.csv", None, n_features=9)
