@@ -61,7 +61,7 @@ def _results(names: Sequence[str], n_vectors: int, seed: int) -> Iterator[Result
         scaler = StandardScaler().fit(X_train)
         for method, family in METHODS.items():
             known = inspect.signature(family).parameters
-            wanted = {"n_vectors": n_vectors} if "n_vectors" in known else {}
+            wanted: dict[str, Any] = {"n_vectors": n_vectors} if "n_vectors" in known else {}
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 family(**wanted, random_state=seed).fit(scaler.transform(X_train[:60]), y_train[:60])  # compile first

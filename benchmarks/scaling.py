@@ -22,7 +22,7 @@ import numpy as np
 
 from benchmarks import _report
 from benchmarks.train import generated
-from sparsegen.methods import METHODS
+from sparsegen.methods.spsvm import SpSVM
 
 FEATURES = 20
 DOUBLINGS = 4
@@ -96,7 +96,7 @@ def measure(n: int, d: int, seed: int) -> Point:
 
 def _fit(n: int, d: int, seed: int) -> float:
     X, y = generated(n, FEATURES, seed)
-    machine = METHODS["spsvm"](d, gamma=0.5 / FEATURES, cache_bytes=0, random_state=seed)
+    machine = SpSVM(d, gamma=0.5 / FEATURES, cache_bytes=0, random_state=seed)
     start = time.process_time()  # a fit has one thread; other processes may share the cores
     machine.fit(X, y)
     return time.process_time() - start

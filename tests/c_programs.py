@@ -6,12 +6,19 @@ import shutil
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
+from sparsegen.devices import DEVICES
+from sparsegen.devices._emulated import EmulatedDevice
 from sparsegen.devices._toolchain import installed, zig
 from sparsegen.model import SparseModel
 from sparsegen.targets import TARGETS, Export
+
+if TYPE_CHECKING:
+    from elftools.elf.elffile import ELFFile
+    from elftools.elf.sections import Symbol
 
 
 @dataclass(frozen=True)
@@ -47,6 +54,22 @@ def any_compiler() -> list[str]:
 
 def compile_c(command, *arguments) -> subprocess.CompletedProcess[str]:
     return subprocess.run([*command, *map(str, arguments)], capture_output=True, text=True, check=False, timeout=300)
+
+
+def emulated(name: str) -> EmulatedDevice:
+    """Return a device that an emulator stands in for."""
+    device = DEVICES[name]
+    assert isinstance(device, EmulatedDevice)
+    return device
+
+
+def symbols(object_file: ELFFile) -> list[Symbol]:
+    """Return what an object defines and needs."""
+    from elftools.elf.sections import SymbolTableSection
+
+    table = object_file.get_section_by_name(".symtab")
+    assert isinstance(table, SymbolTableSection)
+    return list(table.iter_symbols())
 
 
 def run_c(source: str, folder: Path, *flags: str, stdin: bytes = b"") -> bytes:

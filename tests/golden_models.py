@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from sparsegen.kernels import KERNELS, BoundKernel
 from sparsegen.lowering.formats import Format
 from sparsegen.model import SparseModel, Transform
+from sparsegen.targets import PORTABLE, TARGETS, Export
 
 
 def wave(*shape: int, step: float = 1.0, size: float = 1.0):
@@ -56,26 +59,37 @@ SMALL = {
 }
 """The golden ones."""
 
+
+@dataclass(frozen=True)
+class IntegerGolden:
+    model: SparseModel
+    format: Format
+    loops: str = PORTABLE
+
+    def export(self, name: str) -> Export:
+        return TARGETS["c"].export(self.model, name, self.format, self.loops)
+
+
 INTEGER = {
-    "integer_rbf": (SMALL["binary_rbf"], Format("q7", "grid")),
-    "integer_powers": (model([rbf(1.0), rbf(0.25), rbf(4.0)], 4, 3, (0, 1, 2)), Format("q15", "f32")),
-    "integer_projected": (
+    "integer_rbf": IntegerGolden(SMALL["binary_rbf"], Format("q7", "grid")),
+    "integer_powers": IntegerGolden(model([rbf(1.0), rbf(0.25), rbf(4.0)], 4, 3, (0, 1, 2)), Format("q15", "f32")),
+    "integer_projected": IntegerGolden(
         model([rbf()], 4, 18, ("no", "yes"), projected=3, offset=np.full(18, 100.0), scale=np.full(18, 0.02)),
         Format("q7", "raw-int16"),
         "dsp",
     ),
-    "integer_avr": (model([rbf(0.3)], 3, 17, (0, 1)), Format("q15", "raw-int16"), "avr"),
-    "integer_cauchy": (
+    "integer_avr": IntegerGolden(model([rbf(0.3)], 3, 17, (0, 1)), Format("q15", "raw-int16"), "avr"),
+    "integer_cauchy": IntegerGolden(
         model([("cauchy", {"gamma": 0.5}), ("cauchy", {"gamma": 2.0})], 3, 3, (0, 1)),
         Format("q7", "grid"),
     ),
-    "integer_laplacian": (SMALL["laplacian_text"], Format("q7", "f32")),
-    "integer_linear": (
+    "integer_laplacian": IntegerGolden(SMALL["laplacian_text"], Format("q7", "f32")),
+    "integer_linear": IntegerGolden(
         model([("linear", {})], 6, 4, (10, 20, 30), offset=np.full(4, 50.0), scale=np.full(4, 0.05)),
         Format("q15", "raw-uint8"),
     ),
 }
-"""The golden ones in integers, with their formats and, where they are not portable, their loops."""
+"""The golden ones in integers."""
 
 LARGE = {
     "several_kernels": model([rbf(), rbf(0.5), ("linear", {}), ("laplacian", {"gamma": 0.3})], 7, 10, (0, 1, 2)),

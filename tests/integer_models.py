@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from golden_models import model, rbf, wave
@@ -13,7 +14,8 @@ from sparsegen.kernels import KERNELS
 from sparsegen.lowering import integer_road
 from sparsegen.lowering.calibrate import calibrate
 from sparsegen.lowering.collapse_linear import collapse_linear
-from sparsegen.lowering.formats import FORMATS, INPUT_KINDS, Format
+from sparsegen.lowering.curves import HalfPower
+from sparsegen.lowering.formats import FORMATS, INPUT_KINDS, Format, IntegerFormat
 from sparsegen.lowering.integer_program import IntegerProgram
 from sparsegen.lowering.prune import prune
 from sparsegen.lowering.quantize import quantize
@@ -40,7 +42,7 @@ def make_integer_case(
     seed: int,
     name: str = "rbf",
     *,
-    octaves: Sequence[int] = (0,),
+    octaves: Sequence[float] = (0,),
     m: int = 6,
     d: int = 5,
     n_classes: int = 2,
@@ -76,7 +78,7 @@ def make_integer_case(
 
 
 @st.composite
-def integer_cases(draw, **fixed):
+def integer_cases(draw: st.DrawFn, /, **fixed: Any) -> IntegerCase:
     name = draw(st.sampled_from(["rbf", *INTEGER_KERNELS]))
     octaves = [(0,), (0, 1), (2, 0, 5), (0, 30)]
     drawn = {
@@ -92,6 +94,25 @@ def integer_cases(draw, **fixed):
         "raw": draw(st.booleans()),
     }
     return make_integer_case(draw(st.integers(0, 2**32 - 1)), name, **{**drawn, **fixed})
+
+
+def integer_format(dtype: str) -> IntegerFormat:
+    numbers = FORMATS[dtype]
+    assert isinstance(numbers, IntegerFormat)
+    return numbers
+
+
+def integer_program(export: Export) -> IntegerProgram:
+    """Return the program of an export in integers."""
+    assert isinstance(export.program, IntegerProgram)
+    return export.program
+
+
+def half_powers(program: IntegerProgram) -> list[HalfPower]:
+    """Return the curves of a program, all of Gaussian or Laplacian kernels."""
+    curves = [curve for curve in program.curves if isinstance(curve, HalfPower)]
+    assert len(curves) == len(program.curves)
+    return curves
 
 
 def ends(program: IntegerProgram) -> tuple[float, float]:
@@ -151,7 +172,7 @@ def together(exports: Sequence[Export], name: str = "all") -> Export:
 
 def simulated(exports: Sequence[Export], inputs: np.ndarray) -> np.ndarray:
     """Return what :func:`together` must give for rows of the widest export."""
-    programs = [e.program for e in exports]
+    programs = [integer_program(e) for e in exports]
     scores = [p.scores(inputs[:, : p.n_features]) for p in programs]
     labels = [p.predict_index(inputs[:, : p.n_features])[:, None] for p in programs]
     return np.hstack([*scores, *labels]).astype(np.int32)
@@ -159,12 +180,13 @@ def simulated(exports: Sequence[Export], inputs: np.ndarray) -> np.ndarray:
 
 def shared_inputs(exports: Sequence[Export], seed: int = 0) -> np.ndarray:
     """Return rows for :func:`together`, extremes included; none is beyond the smallest grid."""
-    widest = max((e.program for e in exports), key=lambda p: p.n_features)
+    programs = [integer_program(e) for e in exports]
+    widest = max(programs, key=lambda p: p.n_features)
     rng = np.random.default_rng(seed)
     inside = widest.low + widest.step * widest.reader.levels * rng.random((20, widest.n_features))
     inputs = extreme_inputs(widest, inside, seed)
     if widest.reader.kind.is_grid:
-        inputs = np.minimum(inputs, min(e.program.reader.levels for e in exports))
+        inputs = np.minimum(inputs, min(p.reader.levels for p in programs))
     return inputs.astype(widest.input_dtype)
 
 
@@ -189,4 +211,4 @@ def quantized(of: SparseModel, dtype: str, reads: str, rows=None, *, finished=Tr
     if finished:
         return integer_road(of, Format(dtype, reads, rows=rows))
     box, rows = calibrate(of, rows)
-    return quantize(collapse_linear(prune(of)), FORMATS[dtype], INPUT_KINDS[reads], box, rows)
+    return quantize(collapse_linear(prune(of)), integer_format(dtype), INPUT_KINDS[reads], box, rows)

@@ -38,7 +38,7 @@ def test_a_failure_leaves_what_was_there(tmp_path: Path, monkeypatch: pytest.Mon
     def fail(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(*((Path, "replace") if broken == "replace" else (os, "fsync")), fail)
+    monkeypatch.setattr(Path if broken == "replace" else os, broken, fail)
     with pytest.raises(OptionError, match=r"cannot write to .*: No space left on device"):
         write_all(tmp_path, {"a": b"new", "b": b"new"})
     assert names(tmp_path) == ["a", "b"]

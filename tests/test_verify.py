@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from golden_models import SMALL, rows
+from integer_models import integer_program
 
 from sparsegen.devices import DEVICES, Device, Outputs
 from sparsegen.errors import DataError, FitError, FitWarning, ModelError, OptionError, ToolError
@@ -189,15 +190,16 @@ def test_integers_are_compared_with_their_simulator_to_the_bit(dtype, monkeypatc
     assert (verdict.dtype, verdict.mismatches, verdict.max_difference) == (dtype, 0, 0.0)
     assert verdict.same_labels == verdict.accuracy
     export = TARGETS["c"].export(MODEL, "model", numbers)
-    scores = export.program.scores(export.program.inputs(X))
+    program = integer_program(export)
+    scores = program.scores(program.inputs(X))
     scores[7] += 1
-    device = Fixed([[0]], export.program.predict_index(export.program.inputs(X)))
+    device = Fixed([[0]], program.predict_index(program.inputs(X)))
     device.outputs = Outputs(scores, device.outputs.labels)
     monkeypatch.setitem(DEVICES._entries, "fixed", device)
     (verdict,) = verify(MODEL, X, devices=["fixed"], numbers=numbers)
     assert not verdict.ok
     assert verdict.mismatches == 1
-    assert verdict.max_difference == pytest.approx(export.program.unit)
+    assert verdict.max_difference == pytest.approx(program.unit)
 
 
 def test_as_float32_keeps_what_fits():

@@ -11,8 +11,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from benchmarks import _report
 from sparsegen.arrays import Array
@@ -175,7 +177,7 @@ def integer_reference(export: Export) -> Export:
     return _reference(lines, export)
 
 
-def _vectors(kind: str, vectors: Array) -> str:
+def _vectors(kind: str, vectors: NDArray[Any]) -> str:
     rows = ",\n".join(c_array(vector) for vector in vectors)
     return f"static const REFERENCE_ROM {kind} reference_vectors[REFERENCE_VECTORS][REFERENCE_FEATURES] = {{\n{rows}}};"
 

@@ -9,8 +9,17 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from sparsegen.arrays import Array
+from sparsegen.methods import METHODS
 from sparsegen.methods.shared.greedy import MAX_REJECTIONS, GreedyClassifier
 from sparsegen.methods.shared.growth import DistinctRows, Growth
+
+
+def greedy_method(name: str) -> type[GreedyClassifier]:
+    """Return the class of a greedy method."""
+    family = METHODS[name]
+    if not issubclass(family, GreedyClassifier):
+        raise TypeError(f"{name} is no greedy method")
+    return family
 
 
 def grow(machine: GreedyClassifier, X: Array, y: NDArray[np.float64], X_new: Array) -> Iterator[tuple[int, Array]]:

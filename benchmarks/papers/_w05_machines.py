@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -18,7 +19,7 @@ from sparsegen.methods.svm import SVM
 
 USPS = "usps"
 USPS_PARAMETERS = _ida.Parameters(C=10.0, width=128.0)
-SLMC_STOP = {"max_iter": 200, "tol": 0.01}  # as in benchmarks/ida.py
+SLMC_STOP: dict[str, Any] = {"max_iter": 200, "tol": 0.01}  # as in benchmarks/ida.py
 FIGURE_DIGITS = (3, 8)
 
 
@@ -122,7 +123,7 @@ def three_or_eight(folder: Path | None, method: str, n_vectors: int, n_init: int
     whole = rows_of(folder, USPS, 0)
     train, test = np.isin(whole.y, FIGURE_DIGITS), np.isin(whole.y_test, FIGURE_DIGITS)
     split = _ida.Split(whole.X[train], whole.y[train], whole.X_test[test], whole.y_test[test])
-    kernel = {"C": USPS_PARAMETERS.C, "gamma": USPS_PARAMETERS.gamma}
+    kernel: dict[str, Any] = {"C": USPS_PARAMETERS.C, "gamma": USPS_PARAMETERS.gamma}
     if method == "svm":
         svm = SVM(**kernel).fit(split.X, split.y)
         return {"error": split.error(svm), "vectors": len(svm.vectors_)}

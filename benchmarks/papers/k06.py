@@ -11,7 +11,6 @@ import itertools
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,8 +24,8 @@ from benchmarks.papers._lab import Lab, Outcome, Work
 from benchmarks.papers._results import Section, column, error_check, mean_std, vector_check
 from sparsegen.arrays import Array
 from sparsegen.kernels import KERNELS
-from sparsegen.methods import METHODS
 from sparsegen.methods.shared.estimator import scale_gamma
+from sparsegen.methods.spsvm import SpSVM
 
 Rows = NDArray[np.intp]
 Signs = NDArray[np.int8]
@@ -133,8 +132,8 @@ def measure_svm(folder: Path | None, name: str, position: int, lam: float, width
     return {"error": split.error(machine), "vectors": machine.n_vectors}
 
 
-def _spsvm(X: Array, lam: float, width: float, size: int) -> Any:
-    return METHODS["spsvm"](size, C=0.5 / lam, gamma=width * scale_gamma(X), random_state=0)
+def _spsvm(X: Array, lam: float, width: float, size: int) -> SpSVM:
+    return SpSVM(size, C=0.5 / lam, gamma=width * scale_gamma(X), random_state=0)
 
 
 def _folds(X: Array, y: Signs) -> Iterator[tuple[Rows, Rows]]:
@@ -189,8 +188,8 @@ def table1(lab: Lab, folder: Path) -> Section:
             row.append(f"{choice.lam:g}, {choice.width:g}")
         rows.append(row)
     header = ["set"]
-    for machine, vectors in (("SpSVM-2", "basis"), ("SVM", "n_SV")):
-        header += [f"{machine}, paper", machine, f"{vectors}, paper", vectors, "lam, gamma"]
+    for machine, counted in (("SpSVM-2", "basis"), ("SVM", "n_SV")):
+        header += [f"{machine}, paper", machine, f"{counted}, paper", counted, "lam, gamma"]
     return Section(
         "[K06], Table 1: SpSVM-2 and the SVM", NOTES_1, _report.markdown(header, rows), checks, reasons=REASONS_1
     )

@@ -16,11 +16,10 @@ from sklearn.model_selection import StratifiedKFold
 
 from benchmarks import _ida, _report
 from benchmarks.papers import TABLES
-from benchmarks.papers._greedy_path import grow
+from benchmarks.papers._greedy_path import greedy_method, grow
 from benchmarks.papers._lab import Lab, Outcome
 from benchmarks.papers._results import Claim, Section
 from sparsegen.arrays import Array
-from sparsegen.methods import METHODS
 from sparsegen.methods.shared.estimator import scale_gamma
 
 LAMBDAS = (5.0, 0.5, 0.05, 0.005)
@@ -91,7 +90,7 @@ def select(folder: Path | None, panel: str, method: str, lam: float, width: floa
     X, y = split.X[:SELECTION_ROWS], split.y[:SELECTION_ROWS]
     errors = []
     for a, b in StratifiedKFold(N_FOLDS, shuffle=True, random_state=0).split(X, y):
-        machine = METHODS[method](SELECTION_SIZE, **_parameters(X, lam, width))
+        machine = greedy_method(method)(SELECTION_SIZE, **_parameters(X, lam, width))
         *_, (_, scores) = grow(machine, X[a], y[a].astype(float), X[b])
         errors.append(_error(scores, y[b]))
     return {"error": float(np.mean(errors))}
@@ -102,7 +101,7 @@ def follow(folder: Path | None, panel: str, curve: str, position: int, lam: floa
     split = rows_of(folder, panel, position)
     method, regularize = CURVES[curve]
     size = min(MOST, len(split.X))
-    machine = METHODS[method](size, regularize=regularize, **_parameters(split.X, lam, width))
+    machine = greedy_method(method)(size, **_parameters(split.X, lam, width)).set_params(regularize=regularize)
     path = grow(machine, split.X, split.y.astype(float), split.X_test)
     errors = [round(_error(scores, split.y_test), 3) for _, scores in path]
     return {"errors": errors + errors[-1:] * (MOST - len(errors))}  # a machine that no row can join stays as it is

@@ -21,8 +21,8 @@ class Parameter:
     positive: bool = False
     whole: bool = False
 
-    def check(self, name: str, value: float) -> float:
-        """Return ``value`` or raise an error that says what it may be."""
+    def check(self, name: str, value: object) -> float:
+        """Return ``value`` as a float, or raise an error that says what it may be."""
         number = _number(value)
         wrong = not self.minimum <= number <= self.maximum or not np.isfinite(number)
         if wrong or (self.positive and number <= 0) or (self.whole and number != int(number)):

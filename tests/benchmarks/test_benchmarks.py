@@ -27,8 +27,8 @@ def folder(tmp_path: Path) -> Path:
         path = tmp_path / "ida" / f"{name}.npz"
         np.savez(path, X=X, y=y, train=splits[:, :60], test=splits[:, 60:], origin=np.array([0, 1, 2]))
     digits = (np.arange(90) % 3).astype(np.uint8)
-    X = X + 2 * np.eye(3)[digits]
-    np.savez(tmp_path / "usps.npz", X_train=X[:60], y_train=digits[:60], X_test=X[60:], y_test=digits[60:])
+    D = X + 2 * np.eye(3)[digits]
+    np.savez(tmp_path / "usps.npz", X_train=D[:60], y_train=digits[:60], X_test=D[60:], y_test=digits[60:])
     return tmp_path
 
 

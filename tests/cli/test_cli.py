@@ -501,7 +501,8 @@ def assert_refused(ended: Ended, reason: str) -> None:
 
 
 def test_a_reader_that_leaves_early_is_no_error(folder: Path) -> None:
-    command = [sys.executable, "-m", "sparsegen", "predict", folder / "good.safetensors", folder / "good.csv"]
+    files = [str(folder / "good.safetensors"), str(folder / "good.csv")]
+    command = [sys.executable, "-m", "sparsegen", "predict", *files]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     assert process.stdout is not None and process.stderr is not None
     process.stdout.close()

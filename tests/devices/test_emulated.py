@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from c_programs import emulated
 
 from sparsegen.devices import DEVICES
 from sparsegen.devices._emulated import EmulatedDevice
@@ -51,7 +52,8 @@ def test_block_counting_equals_counting_every_instruction(device, sample):
 
     by_block, by_instruction = boot(device, sample.export), boot(device, sample.export)
     by_block.count_instructions()
-    executed, conditional = [], []
+    executed: list[int] = []
+    conditional: list[int] = []
 
     def on_instruction(uc, address, size, _):
         if address not in conditional:
@@ -167,4 +169,4 @@ def test_missing_package_says_what_to_install(name, package, hide, sample):
     ],
 )
 def test_instruction_lengths(name, half_word, expected):
-    assert DEVICES[name].processor.instruction_bytes(half_word) == expected
+    assert emulated(name).processor.instruction_bytes(half_word) == expected

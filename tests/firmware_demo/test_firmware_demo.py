@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from integer_models import integer_program
 from numpy.typing import NDArray
 
 from sparsegen import data
@@ -81,12 +82,12 @@ def test_the_uno_says_what_python_computes(make: Make) -> None:
     made = Path(done.args[done.args.index("-C") + 1]) / "build" / "generated"
     model = SparseModel.load(made / "exercise.safetensors")
     X, _ = data.read_features(made / "train.csv", None, n_features=9)
-    numbers = Format("q7", "raw-int16", rows=X)
+    numbers = Format(dtype="q7", input="raw-int16", rows=X)
     export = TARGETS["c"].export(model, "exercise", numbers, "avr")
-    assert export.program is not None
+    program = integer_program(export)
     assert export.files["exercise.c"] == (made / "exercise.c").read_bytes()
     X, _ = data.read_features(made / "test.csv", None, n_features=9)
-    expected = [str(model.classes[i]) for i in export.program.predict_index(export.program.inputs(X))]
+    expected = [str(model.classes[i]) for i in program.predict_index(program.inputs(X))]
     assert re.findall(r"^ +\d+\.\d\d s  (\w+)", done.stdout, re.MULTILINE) == expected
 
 

@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from reference.kernels import parameters
 
+from sparsegen.arrays import Array
 from sparsegen.kernels import KERNELS
 from sparsegen.kernels.expression import (
     DOT,
@@ -100,8 +101,8 @@ def test_base_of_finds_the_base_wherever_it_is(base: Base) -> None:
 
 
 def test_memo_shares_the_exponential_with_the_derivative(bound: Expr) -> None:
-    memo: dict[Expr, object] = {}
-    value = evaluate(bound, POINTS, memo)  # type: ignore[arg-type]
+    memo: dict[Expr, Array | float] = {}
+    value = evaluate(bound, POINTS, memo)
     assert np.array_equal(values(derivative(bound)), np.broadcast_to(evaluate(derivative(bound), POINTS, memo), 21))
     assert all(entry is value for key, entry in memo.items() if key == bound)
 

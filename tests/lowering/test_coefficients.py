@@ -59,8 +59,9 @@ def test_partial_sums_bound_every_order():
 def test_other_coefficients_are_scaled_anew(name):
     case = make_integer_case(1, name)
     program = quantized(case.model, "q15", "f32", case.rows)
-    real = program.coef * program.unit * (1 if name == "linear" else 2**15)
-    twice = with_coefficients(program, 2.0 * real, 2.0 * program.intercept * program.unit)
+    real = program.coef.astype(np.float64) * program.unit * (1 if name == "linear" else 2**15)
+    intercept = program.intercept.astype(np.float64) * program.unit
+    twice = with_coefficients(program, 2.0 * real, 2.0 * intercept)
     assert twice.unit == pytest.approx(2.0 * program.unit, rel=1e-3)
     wanted = case.model.scores(case.rows)
     assert score_error(twice, case.rows, 2.0 * wanted) == pytest.approx(

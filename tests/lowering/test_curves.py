@@ -17,6 +17,10 @@ SHAPES = {
 }
 
 
+def stretched(shape, half):
+    return lambda d: SHAPES[shape](d / half)
+
+
 def distances(largest):
     """Return distances of every size, all small ones among them."""
     rng = np.random.default_rng(0)
@@ -28,9 +32,7 @@ def distances(largest):
 @pytest.mark.parametrize("half", [2.0, 300.0, 1e5, 1e8])
 @pytest.mark.parametrize("shape", SHAPES)
 def test_a_sampled_curve_falls_and_keeps_its_error(shape, half, largest):
-    def exact(d):
-        return SHAPES[shape](d / half)
-
+    exact = stretched(shape, half)
     curve = sample_curve(exact, largest)
     d = distances(largest)
     K = curve(d)
@@ -46,7 +48,7 @@ def test_a_sampled_curve_falls_and_keeps_its_error(shape, half, largest):
 @pytest.mark.parametrize("shape", SHAPES)
 def test_a_sampled_curve_equals_its_twin(shape):
     for half in (3.0, 5000.0, 3e6):
-        curve = sample_curve(lambda d, half=half: SHAPES[shape](d / half), 2**28)
+        curve = sample_curve(stretched(shape, half), 2**28)
         d = distances(2**28)[::37]
         assert curve(d).tolist() == [sampled(int(v), curve.width, curve.values.tolist()) for v in d]
 

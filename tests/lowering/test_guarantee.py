@@ -90,7 +90,8 @@ def test_what_kernel_values_lose_is_counted(name, octaves, dtype):
     """Of a model that lies on the grid, nothing else is lost; a row can lose most of what the bound allows."""
     case = make_integer_case(2, name, octaves=octaves, d=2, m=1)
     program = quantized(case.model, dtype, "grid", case.rows, finished=False)
-    coef, intercept = program.coef * program.unit * 2.0**15, program.intercept * program.unit
+    coef = program.coef.astype(np.float64) * program.unit * 2.0**15
+    intercept = program.intercept.astype(np.float64) * program.unit
     of = replace(case.model, vectors=real_vectors(program, case.model), coef=coef, intercept=intercept)
     bound = guarantee(program, of).error[0]
     inputs = np.minimum(np.arange(4000)[:, None] * np.array([1, 0]) + program.vectors, program.levels)

@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from integer_models import make_integer_case, quantized
+from integer_models import integer_program, make_integer_case, quantized
+from narrowing import known
 
 from sparsegen.devices import DEVICES
 from sparsegen.lowering.curves import LARGEST_VALUE
@@ -50,10 +51,11 @@ def test_a_stop_never_changes_a_label(n_classes, device, loops):
         pytest.skip(reason)
     case = make_integer_case(6, m=12, n_classes=n_classes)
     export = TARGETS["c"].export(case.model, "m", Format("q7", "f32", early_exit=True, rows=case.rows), loops)
-    inputs = export.program.inputs(case.rows)
+    program = integer_program(export)
+    inputs = program.inputs(case.rows)
     out = DEVICES[device].run(export, inputs)
-    np.testing.assert_array_equal(out.labels, export.program.predict_index(inputs))
-    np.testing.assert_array_equal(out.scores, export.program.scores(inputs))
+    np.testing.assert_array_equal(out.labels, program.predict_index(inputs))
+    np.testing.assert_array_equal(out.scores, program.scores(inputs))
 
 
 def test_a_clear_row_costs_less_than_the_worst():
@@ -67,7 +69,7 @@ def test_a_clear_row_costs_less_than_the_worst():
     near = model.transform.offset + model.vectors[:1] / model.transform.scale
     rows = np.vstack([near, case.rows[:8]])
     costs = [
-        device.measure(export, export.program.inputs(near)).instructions
+        known(device.measure(export, export.program.inputs(near)).instructions)
         for export in (
             TARGETS["c"].export(model, "m", Format("q15", "grid", early_exit=early, rows=rows))
             for early in (False, True)

@@ -164,7 +164,7 @@ def test_prune_merges_copies_and_drops_the_weightless():
 
 def test_prune_keeps_a_vector_of_a_constant_classifier():
     case = make_case(2, ("poly",))
-    model = SparseModel(case.model.vectors, 0.0 * case.model.coef, [1.0, 2.0, 0.0], case.model.kernels,
+    model = SparseModel(case.model.vectors, 0.0 * case.model.coef, np.array([1.0, 2.0, 0.0]), case.model.kernels,
                         case.model.transform, (0, 1, 2))  # fmt: skip
     assert prune(model).n_vectors == 1
     assert np.allclose(float_road(model).scores(case.X), [1.0, 2.0, 0.0])

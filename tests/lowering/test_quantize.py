@@ -7,13 +7,23 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from golden_models import model, rbf, wave
-from integer_models import INTEGER_KERNELS, INTEGERS, READS, SIXTEEN, make_integer_case, quantized
+from integer_models import (
+    INTEGER_KERNELS,
+    INTEGERS,
+    READS,
+    SIXTEEN,
+    half_powers,
+    integer_format,
+    make_integer_case,
+    quantized,
+)
+from narrowing import known
 
 from sparsegen.errors import ModelError, OptionError
 from sparsegen.kernels import KERNELS
 from sparsegen.lowering.calibrate import Box
 from sparsegen.lowering.coefficients import score_error
-from sparsegen.lowering.formats import FORMATS, INPUT_KINDS
+from sparsegen.lowering.formats import INPUT_KINDS
 from sparsegen.lowering.guarantee import guarantee
 from sparsegen.lowering.quantize import MAX_OCTAVE
 from sparsegen.lowering.reader import make_reader
@@ -40,9 +50,9 @@ def test_a_step_halves_the_kernel_after_a_power_of_two(dtype):
     case = make_integer_case(2)
     program = quantized(case.model, dtype, "f32", case.rows)
     step, gamma = program.kernel_grid[1], dict(case.model.kernels[0].params)["gamma"]
-    assert gamma * step**2 * 2 ** program.curves[0].octave == pytest.approx(np.log(2.0))
+    assert gamma * step**2 * 2 ** half_powers(program)[0].octave == pytest.approx(np.log(2.0))
     assert program.vectors.min() >= 0
-    assert program.vectors.max() <= program.levels <= FORMATS[dtype].levels
+    assert program.vectors.max() <= program.levels <= integer_format(dtype).levels
 
 
 def test_indices_of_many_features_are_fewer_so_that_squares_fit():
@@ -52,15 +62,16 @@ def test_indices_of_many_features_are_fewer_so_that_squares_fit():
 
 def test_several_kernels_are_doublings_of_the_widest():
     of = model([rbf(1.0), rbf(0.25), rbf(4.0)], 3, 2, (0, 1))
-    assert [curve.doubling for curve in quantized(of, "q7", "f32").curves] == [2, 0, 4]
-    assert [curve.doubling for curve in quantized(model([rbf(0.7)], 3, 2, (0, 1)), "q7", "f32").curves] == [0]
+    assert [curve.doubling for curve in half_powers(quantized(of, "q7", "f32"))] == [2, 0, 4]
+    assert [curve.doubling for curve in half_powers(quantized(model([rbf(0.7)], 3, 2, (0, 1)), "q7", "f32"))] == [0]
 
 
 def test_doublings_beyond_the_last_octave_are_not_counted():
     """A kernel 2^60 times narrower is 1 on its vector and 0 elsewhere; a shift by 60 would be undefined in C."""
     of = model([rbf(1.0), rbf(2.0**60)], 3, 2, (0, 1))
     program = quantized(of, "q7", "grid", finished=False)
-    assert program.curves[1].doubling == program.curves[0].octave + 4
+    widest, narrow = half_powers(program)
+    assert narrow.doubling == widest.octave + 4
     at, beside = program.vectors[:1], program.vectors[:1] + np.array([1, 0])
     assert program.kernel_values(at)[0, 1, 0] > 32000
     assert program.kernel_values(beside)[0, 1, 0] == 0
@@ -89,14 +100,14 @@ def test_a_kernel_that_hardly_falls_is_one_sentence():
 def test_a_wide_kernel_uses_the_longest_octave_there_is():
     of = model([rbf(1e-3)], 5, 2, (0, 1))
     program = quantized(of, "q15", "f32")
-    assert program.curves[0].octave == MAX_OCTAVE
+    assert half_powers(program)[0].octave == MAX_OCTAVE
     rows = wave(50, 2)
     assert score_error(program, rows, of.scores(rows)) < 1e-3
 
 
 def test_a_projection_that_does_not_fit_is_one_sentence():
     case = make_integer_case(0, d=6, projected=True)
-    huge = replace(case.model.transform, projection=1e9 * case.model.transform.projection)
+    huge = replace(case.model.transform, projection=1e9 * known(case.model.transform.projection))
     with pytest.raises(OptionError, match="the projection's factors are too far apart for integers"):
         quantized(replace(case.model, transform=huge), "q7", "raw-uint8", case.rows)
 
@@ -140,7 +151,12 @@ def test_a_card_whose_ranges_do_not_fit_is_one_sentence(ranges):
 def test_a_box_without_width_still_gives_a_program(name, reads):
     """One vector, and all rows in its place."""
     of = SparseModel(
-        [[3.0, 5.0]], [[[2.0]]], [-1.0], (KERNELS[name].bind(),), model([rbf()], 1, 2, (0, 1)).transform, (0, 1)
+        np.array([[3.0, 5.0]]),
+        np.array([[[2.0]]]),
+        np.array([-1.0]),
+        (KERNELS[name].bind(),),
+        model([rbf()], 1, 2, (0, 1)).transform,
+        (0, 1),
     )
     rows = np.array([[3.0, 5.0], [3.0, 5.0]])
     for dtype in INTEGERS:

@@ -106,5 +106,7 @@ def test_classes_are_not_compared_where_they_prove_nothing(tmp_path):
 def test_thousands_of_vectors_are_quick():
     n = 20_000
     small = EVERY["one_feature"]
-    of = SparseModel(np.linspace(0, 9, n)[:, None], np.ones((1, 1, n)), [-1.0], small.kernels, small.transform, (0, 1))
+    of = SparseModel(
+        np.linspace(0, 9, n)[:, None], np.ones((1, 1, n)), np.array([-1.0]), small.kernels, small.transform, (0, 1)
+    )
     assert len(make_selftest(of).inputs) == EXAMPLES

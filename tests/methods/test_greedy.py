@@ -18,16 +18,22 @@ from sparsegen.kernels import KERNELS, BoundKernel
 from sparsegen.methods import METHODS
 from sparsegen.methods.shared import growth as _growth
 from sparsegen.methods.shared.estimator import SparseClassifier, sign_matrix
-from sparsegen.methods.shared.greedy import UNREGULARIZED_LAM
+from sparsegen.methods.shared.greedy import UNREGULARIZED_LAM, GreedyClassifier
 from sparsegen.methods.shared.growth import DistinctRows, Growth
 from sparsegen.methods.spsvm import SpSVM
-from sparsegen.solvers.greedy import GrowingMachine
+from sparsegen.solvers.greedy import GrowingMachine, score_columns
 from sparsegen.verify import verify
 
 Array = NDArray[np.float64]
 GREEDY = ("spsvm", "kmp", "mark", "gsvc", "smola")
 WITH_CANDIDATES = ("spsvm", "kmp", "mark")
 RANDOM = ("spsvm", "kmp", "mark", "gsvc")  # Smola's criterion looks at every active row
+
+
+def greedy(name: str) -> type[GreedyClassifier]:
+    family = METHODS[name]
+    assert issubclass(family, GreedyClassifier)
+    return family
 
 
 def signs(y: NDArray[np.int64]) -> Array:
@@ -44,10 +50,10 @@ def rows_of(model: SparseClassifier, X: Array) -> list[int]:
 
 
 def hinge_of(name: str) -> bool:
-    return getattr(METHODS[name](), "loss", "squared_hinge") == "squared_hinge"
+    return getattr(greedy(name)(), "loss", "squared_hinge") == "squared_hinge"
 
 
-@parametrize_with_checks([METHODS[name](4) for name in GREEDY])
+@parametrize_with_checks([greedy(name)(4) for name in GREEDY])
 def test_scikit_learn_accepts_it(estimator: SparseClassifier, check: Any) -> None:
     check(estimator)
 
@@ -60,7 +66,7 @@ def test_coefficients_are_optimal_on_the_merged_table(
 ) -> None:
     X, y = four_classes
     options: dict[str, Any] = {"C": 2.0, "gamma": 0.5, "degree": 2}
-    model = METHODS[name](9, kernel=kernel, fit_intercept=fit_intercept, random_state=0, **options).fit(X, y)
+    model = greedy(name)(9, kernel=kernel, fit_intercept=fit_intercept, random_state=0, **options).fit(X, y)
     K = reference_kernels.gram(kernel, dict(model.model_.kernels[0].params), X, X)
     J, lam = rows_of(model, X), 1.0 / 4.0
     values = [reference.optimum(K, J, column, lam, hinge_of(name), fit_intercept)[0] for column in signs(y).T]
@@ -97,7 +103,7 @@ def test_every_candidate_is_the_slow_greedy_loop(name: str, selection: int, two_
 
     expected = reference.greedy(K, Y, lam, hinge, False, 4, score)
     options: dict[str, Any] = {"n_candidates": None, "selection": selection, "fit_intercept": False, "C": 2.0}
-    model = METHODS[name](4, gamma=0.5, **options).fit(X, y)
+    model = greedy(name)(4, gamma=0.5, **options).fit(X, y)
     assert sorted(rows_of(model, X)) == sorted(expected)
 
 
@@ -106,7 +112,7 @@ def chosen_by_rule(name: str, X: Array, y: NDArray[np.int64], score: reference.S
     K = reference_kernels.gram("rbf", {"gamma": 0.5}, X, X)
     hinge = options.get("loss", "squared_hinge") == "squared_hinge"
     expected = reference.greedy(K, signs(y)[:, 0], 0.25, hinge, False, 5, score)
-    model = METHODS[name](5, gamma=0.5, C=2.0, fit_intercept=False, **options).fit(X, y)
+    model = greedy(name)(5, gamma=0.5, C=2.0, fit_intercept=False, **options).fit(X, y)
     assert sorted(rows_of(model, X)) == sorted(expected)
 
 
@@ -146,7 +152,7 @@ def test_gsvc_takes_the_active_row_least_like_the_chosen(two_classes: Rows) -> N
     X, y = two_classes
     Y = signs(y)[:, 0]
     K = reference_kernels.gram("rbf", {"gamma": 0.5}, X, X)
-    (first,) = rows_of(METHODS["gsvc"](1, gamma=0.5, random_state=0).fit(X, y), X)
+    (first,) = rows_of(greedy("gsvc")(1, gamma=0.5, random_state=0).fit(X, y), X)
 
     def score(j: int, J: list[int], value: float, o: Array) -> float:
         if not J:
@@ -159,7 +165,7 @@ def test_gsvc_takes_the_active_row_least_like_the_chosen(two_classes: Rows) -> N
 @pytest.mark.parametrize("name", GREEDY)
 def test_more_vectors_lower_the_objective_towards_the_svm(name: str, two_classes: Rows) -> None:
     X, y = two_classes
-    values = [objective_of(METHODS[name](m, gamma=0.5, random_state=0).fit(X, y)) for m in (1, 2, 4, 8, 16, 32)]
+    values = [objective_of(greedy(name)(m, gamma=0.5, random_state=0).fit(X, y)) for m in (1, 2, 4, 8, 16, 32)]
     assert values == sorted(values, reverse=True)
     K = reference_kernels.gram("rbf", {"gamma": 0.5}, X, X)
     full = reference.optimum(K, list(range(len(X))), signs(y)[:, 0], 0.5, hinge_of(name), True)[0] / 0.5
@@ -175,12 +181,12 @@ def test_what_is_gained_is_worth_choosing(two_classes: Rows) -> None:
     assert chosen[1] <= 1.01 * chosen[2]
 
 
-@pytest.mark.parametrize("name", [name for name in GREEDY if "regularize" in METHODS[name]().get_params()])
+@pytest.mark.parametrize("name", [name for name in GREEDY if "regularize" in greedy(name)().get_params()])
 def test_without_regularisation_c_does_not_matter(name: str, two_classes: Rows) -> None:
     X, y = two_classes
-    one, two = (METHODS[name](5, C=C, regularize=False, random_state=0).fit(X, y) for C in (0.1, 10.0))
+    one, two = (greedy(name)(5, C=C, random_state=0).set_params(regularize=False).fit(X, y) for C in (0.1, 10.0))
     assert np.array_equal(one.dual_coef_, two.dual_coef_)
-    same = METHODS[name](5, C=0.5 / UNREGULARIZED_LAM, random_state=0).fit(X, y)
+    same = greedy(name)(5, C=0.5 / UNREGULARIZED_LAM, random_state=0).fit(X, y)
     assert np.allclose(one.dual_coef_, same.dual_coef_, rtol=1e-6)
 
 
@@ -188,7 +194,7 @@ def test_without_regularisation_c_does_not_matter(name: str, two_classes: Rows) 
 @pytest.mark.parametrize("name", GREEDY)
 def test_retraining_now_and_then_ends_at_an_optimum_too(name: str, retrain: str, two_classes: Rows) -> None:
     X, y = two_classes
-    model = METHODS[name](13, gamma=0.5, retrain=retrain, random_state=0).fit(X, y)
+    model = greedy(name)(13, gamma=0.5, retrain=retrain, random_state=0).fit(X, y)
     K = reference_kernels.gram("rbf", {"gamma": 0.5}, X, X)
     best = reference.optimum(K, rows_of(model, X), signs(y)[:, 0], 0.5, hinge_of(name), True)[0] / 0.5
     assert objective_of(model) == pytest.approx(best, rel=1e-7)
@@ -207,7 +213,12 @@ def test_shrinking_changes_the_work_not_the_machine(monkeypatch: pytest.MonkeyPa
     X, y = clouds()
     left: list[int] = []
     keep = GrowingMachine.keep
-    monkeypatch.setattr(GrowingMachine, "keep", lambda self, rows: (left.append(int(rows.sum())), keep(self, rows))[1])
+
+    def counted(self: GrowingMachine, rows: NDArray[np.bool_]) -> None:
+        left.append(int(rows.sum()))
+        keep(self, rows)
+
+    monkeypatch.setattr(GrowingMachine, "keep", counted)
     options: dict[str, Any] = {"gamma": 0.05, "C": 10.0, "random_state": 0}
     plain, shrunk = (SpSVM(30, shrinking=shrinking, **options).fit(X, y) for shrinking in (False, True))
     assert left
@@ -222,7 +233,7 @@ def test_shrinking_changes_the_work_not_the_machine(monkeypatch: pytest.MonkeyPa
 def test_the_cache_changes_the_work_not_the_machine(name: str, four_classes: Rows) -> None:
     X, y = four_classes
     none, some, all_rows = (
-        METHODS[name](12, cache_bytes=size, random_state=0).fit(X, y) for size in (0, 8 * 160 * 20, 1 << 27)
+        greedy(name)(12, random_state=0).set_params(cache_bytes=size).fit(X, y) for size in (0, 8 * 160 * 20, 1 << 27)
     )
     assert np.array_equal(none.vectors_, some.vectors_)
     assert np.array_equal(none.vectors_, all_rows.vectors_)
@@ -267,8 +278,12 @@ def test_blocks_of_candidates_are_one_block(two_classes: Rows, monkeypatch: pyte
     whole = SpSVM(6, n_candidates=None, cache_bytes=0).fit(X, y)
     monkeypatch.setattr(_growth, "BLOCK_BYTES", 8 * 120 * 7)
     widths: list[int] = []
-    score = _growth.score_columns
-    monkeypatch.setattr(_growth, "score_columns", lambda *args: (widths.append(len(args[0])), score(*args))[1])
+
+    def counted(columns: Array, *rest: Any) -> None:
+        widths.append(len(columns))
+        score_columns(columns, *rest)
+
+    monkeypatch.setattr(_growth, "score_columns", counted)
     parts = SpSVM(6, n_candidates=None, cache_bytes=0).fit(X, y)
     assert max(widths) == 7
     assert np.array_equal(whole.vectors_, parts.vectors_)
@@ -276,7 +291,7 @@ def test_blocks_of_candidates_are_one_block(two_classes: Rows, monkeypatch: pyte
 
 @pytest.mark.parametrize("name", GREEDY)
 def test_same_seed_same_bytes(name: str, four_classes: Rows) -> None:
-    one, two, other = (METHODS[name](12, random_state=s).fit(*four_classes) for s in (3, 3, 4))
+    one, two, other = (greedy(name)(12, random_state=s).fit(*four_classes) for s in (3, 3, 4))
     assert one.model_.to_bytes() == two.model_.to_bytes()
     assert (one.model_.vectors.tobytes() != other.model_.vectors.tobytes()) == (name in RANDOM)
 
@@ -285,22 +300,22 @@ def test_same_seed_same_bytes(name: str, four_classes: Rows) -> None:
 def test_classes_share_one_table(name: str, four_classes: Rows) -> None:
     X, y = four_classes
     for m in (1, 3, 4, 10, 40):
-        model = METHODS[name](m, random_state=0).fit(X, y).model_
+        model = greedy(name)(m, random_state=0).fit(X, y).model_
         assert 0.6 * m <= model.n_vectors <= m
         assert len(np.unique(model.vectors, axis=0)) == model.n_vectors
         assert model.coef.shape == (4, 1, model.n_vectors)
         assert np.count_nonzero(model.coef) == model.coef.size
-    assert METHODS[name](40, random_state=0).fit(X, y).score(X, y) > 0.75
+    assert greedy(name)(40, random_state=0).fit(X, y).score(X, y) > 0.75
 
 
 @pytest.mark.parametrize("name", GREEDY)
 def test_number_of_vectors(name: str, two_classes: Rows, four_classes: Rows) -> None:
-    assert METHODS[name](random_state=0).fit(*two_classes).model_.n_vectors == 16
+    assert greedy(name)(random_state=0).fit(*two_classes).model_.n_vectors == 16
     X, y = four_classes
-    assert METHODS[name](random_state=0).fit(X, np.arange(len(y)) % 8).model_.n_vectors <= 24
-    assert METHODS[name](random_state=0).fit(X[:10], y[:10]).model_.n_vectors <= 10
+    assert greedy(name)(random_state=0).fit(X, np.arange(len(y)) % 8).model_.n_vectors <= 24
+    assert greedy(name)(random_state=0).fit(X[:10], y[:10]).model_.n_vectors <= 10
     with pytest.raises(OptionError, match="121 vectors were asked for, but there are only 120 rows"):
-        METHODS[name](121).fit(*two_classes)
+        greedy(name)(121).fit(*two_classes)
 
 
 def test_equal_rows_are_one_candidate() -> None:
@@ -321,7 +336,7 @@ def test_duplicates_and_constant_features_are_no_trouble(name: str, kernel: str)
     X = np.repeat([[0.0, 1.0, 1.0], [1.0, 1.0, 1.0], [2.0, 1.0, 1.0]], 8, axis=0)
     y = np.repeat([0, 1, 0], 8)
     y[0] = 1
-    model = METHODS[name](10, kernel=kernel, C=10.0, random_state=0).fit(X, y)
+    model = greedy(name)(10, kernel=kernel, C=10.0, random_state=0).fit(X, y)
     assert np.isfinite(model.decision_function(X)).all()
     assert 1 <= model.model_.n_vectors <= 3
     assert model.score(X, y) == (23 / 24 if kernel != "linear" else pytest.approx(15 / 24))
@@ -333,7 +348,7 @@ def test_duplicates_and_constant_features_are_no_trouble(name: str, kernel: str)
 def test_data_without_any_variation(name: str, kernel: str, fit_intercept: bool) -> None:
     """All kernel rows are equal: one vector at most is of use."""
     X, y = np.zeros((10, 2)), np.array([0] * 7 + [1] * 3)
-    model = METHODS[name](2, kernel=kernel, fit_intercept=fit_intercept, random_state=0).fit(X, y)
+    model = greedy(name)(2, kernel=kernel, fit_intercept=fit_intercept, random_state=0).fit(X, y)
     assert model.model_.n_vectors == 1
     assert np.isfinite(model.decision_function(X)).all()
     if fit_intercept or kernel != "linear":
@@ -346,24 +361,24 @@ def test_separable_data_and_a_class_of_one_row(name: str) -> None:
     X = rng.normal(size=(40, 2))
     y = (X[:, 0] > 0).astype(int)
     X[:, 0] += 3.0 * np.where(y == 1, 1.0, -1.0)
-    assert METHODS[name](4, C=1e6, random_state=0).fit(X, y).score(X, y) == 1.0
+    assert greedy(name)(4, C=1e6, random_state=0).fit(X, y).score(X, y) == 1.0
     one = np.zeros(40, dtype=int)
     one[7] = 1
     X[7] = 8.0
-    model = METHODS[name](8, C=100.0, gamma=0.5, random_state=0).fit(X, one)
+    model = greedy(name)(8, C=100.0, gamma=0.5, random_state=0).fit(X, one)
     assert np.isfinite(model.decision_function(X)).all()
     assert np.flatnonzero(model.predict(X)).tolist() == [7]
     three = one.copy()
     three[:5] = 2
-    assert set(METHODS[name](8, C=100.0, random_state=0).fit(X, three).predict(X).tolist()) <= {0, 1, 2}
+    assert set(greedy(name)(8, C=100.0, random_state=0).fit(X, three).predict(X).tolist()) <= {0, 1, 2}
 
 
 @pytest.mark.parametrize("name", GREEDY)
 def test_time_and_tolerance_end_the_growth(name: str, two_classes: Rows, four_classes: Rows) -> None:
-    assert METHODS[name](60, max_seconds=1e-9, random_state=0).fit(*two_classes).model_.n_vectors == 1
-    assert 1 <= METHODS[name](60, max_seconds=1e-9, random_state=0).fit(*four_classes).model_.n_vectors <= 4
-    full = METHODS[name](40, gamma=2.0, random_state=0).fit(*two_classes)
-    short = METHODS[name](40, gamma=2.0, tol=0.05, random_state=0).fit(*two_classes)
+    assert greedy(name)(60, max_seconds=1e-9, random_state=0).fit(*two_classes).model_.n_vectors == 1
+    assert 1 <= greedy(name)(60, max_seconds=1e-9, random_state=0).fit(*four_classes).model_.n_vectors <= 4
+    full = greedy(name)(40, gamma=2.0, random_state=0).fit(*two_classes)
+    short = greedy(name)(40, gamma=2.0, tol=0.05, random_state=0).fit(*two_classes)
     assert full.model_.n_vectors == 40
     assert short.model_.n_vectors < 20
 
@@ -371,7 +386,7 @@ def test_time_and_tolerance_end_the_growth(name: str, two_classes: Rows, four_cl
 @pytest.mark.parametrize("name", GREEDY)
 def test_coefficients_short_of_the_optimum_are_announced(name: str, two_classes: Rows) -> None:
     with pytest.warns(ConvergenceWarning, match="raise max_iter"):
-        METHODS[name](10, C=1e4, max_iter=1, random_state=0).fit(*two_classes)
+        greedy(name)(10, C=1e4, max_iter=1, random_state=0).fit(*two_classes)
 
 
 @pytest.mark.parametrize("name", GREEDY)
@@ -384,7 +399,7 @@ def test_progress_counts_vectors(name: str, two_classes: Rows) -> None:
             return remarks.append, lambda: remarks.append("end")
 
     with progress.reporting(Reporter()):
-        METHODS[name](5, random_state=0).fit(*two_classes)
+        greedy(name)(5, random_state=0).fit(*two_classes)
     assert remarks[0] == f"training {name}/5"
     assert remarks[-1] == "end"
     assert len(remarks) == 2 + 5
@@ -393,7 +408,7 @@ def test_progress_counts_vectors(name: str, two_classes: Rows) -> None:
 @pytest.mark.parametrize("name", GREEDY)
 def test_the_export_computes_the_same(name: str, four_classes: Rows) -> None:
     X, y = four_classes
-    model = METHODS[name](20, random_state=0).fit(X, y).model_
+    model = greedy(name)(20, random_state=0).fit(X, y).model_
     verdicts = verify(model, X, devices=["host"])
     assert verdicts
     assert all(verdict.ok for verdict in verdicts)

@@ -188,7 +188,7 @@ def test_rate_that_is_too_large_is_announced(two_classes: Rows) -> None:
 
 
 @pytest.mark.parametrize(("name", "value"), [("p", 0.0), ("p", 1.5), ("momentum", 1.0), ("n_candidates", 1)])
-def test_parameters_are_checked(name: str, value: float, two_classes: Rows) -> None:
+def test_parameters_are_checked(name: str, value: Any, two_classes: Rows) -> None:
     with pytest.raises(ValueError, match=name):
         MinimalSVM(**{name: value}).fit(*two_classes)
 

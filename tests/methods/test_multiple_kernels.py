@@ -17,7 +17,13 @@ from sparsegen.kernels import KERNELS, BoundKernel
 from sparsegen.methods.mksvm import MKSVM, _Dual
 from sparsegen.methods.shared.estimator import SparseClassifier, sign_matrix
 from sparsegen.methods.shared.mixture_search import SparseMixture
-from sparsegen.methods.shared.multiple_kernels import ARRAYS_PER_BLOCK, MixtureObjective, StackBlock, base_kernels
+from sparsegen.methods.shared.multiple_kernels import (
+    ARRAYS_PER_BLOCK,
+    MixtureClassifier,
+    MixtureObjective,
+    StackBlock,
+    base_kernels,
+)
 from sparsegen.methods.shared.ridge import RIDGE
 from sparsegen.methods.slmc import SlmcObjective
 from sparsegen.methods.smkc1 import SMKC1, Smkc1Objective
@@ -34,7 +40,7 @@ GAMMAS = [0.1, 0.4, 1.6]
 MU = np.array([0.2, 0.5, 0.3])
 OBJECTIVES: dict[str, type[MixtureObjective]] = {"smkc1": Smkc1Objective, "smkc2": Smkc2Objective}
 SPARSE: tuple[type[SparseMixture], ...] = (SMKC1, SMKC2)
-ALL: tuple[type[SparseClassifier], ...] = (SMKC1, SMKC2, MKSVM)
+ALL: tuple[type[MixtureClassifier], ...] = (SMKC1, SMKC2, MKSVM)
 
 
 def stack(name: str = "rbf", gammas: list[float] = GAMMAS) -> tuple[BoundKernel, ...]:
@@ -224,7 +230,7 @@ def test_mksvm_on_one_kernel_is_the_svm(four_classes: Rows) -> None:
 
 
 @pytest.mark.parametrize("kind", ALL)
-def test_classes_share_vectors_and_kernels(kind: type[SparseClassifier], four_classes: Rows) -> None:
+def test_classes_share_vectors_and_kernels(kind: type[MixtureClassifier], four_classes: Rows) -> None:
     X, y = four_classes
     estimator = kind(random_state=0).fit(X, y)
     model = estimator.model_
@@ -235,7 +241,7 @@ def test_classes_share_vectors_and_kernels(kind: type[SparseClassifier], four_cl
 
 
 @pytest.mark.parametrize("kind", ALL)
-def test_export_computes_the_same(kind: type[SparseClassifier], four_classes: Rows) -> None:
+def test_export_computes_the_same(kind: type[MixtureClassifier], four_classes: Rows) -> None:
     X, y = four_classes
     model = kind(gammas=[0.25, 0.5, 1.0], random_state=0).fit(X, y).model_
     results = verify(model, X, devices=["host"])
@@ -296,7 +302,9 @@ def test_contradictions_are_one_sentence(
 
 @pytest.mark.parametrize("options", [{}, {"loss": "hinge"}, {"init": "random"}, {"kernel": "laplacian"}])
 @pytest.mark.parametrize("kind", ALL)
-def test_duplicates_and_constant_features_are_no_trouble(kind: type[SparseClassifier], options: dict[str, Any]) -> None:
+def test_duplicates_and_constant_features_are_no_trouble(
+    kind: type[MixtureClassifier], options: dict[str, Any]
+) -> None:
     """Fewer distinct rows than vectors, the same row in both classes, a constant and an equal feature."""
     X = np.repeat([[0.0, 1.0, 1.0], [1.0, 1.0, 1.0], [2.0, 1.0, 1.0]], 8, axis=0)
     y = np.repeat([0, 1, 0], 8)
@@ -311,13 +319,13 @@ def test_duplicates_and_constant_features_are_no_trouble(kind: type[SparseClassi
 
 
 @pytest.mark.parametrize("kind", ALL)
-def test_data_without_any_variation(kind: type[SparseClassifier]) -> None:
+def test_data_without_any_variation(kind: type[MixtureClassifier]) -> None:
     X, y = np.zeros((10, 2)), np.array([0] * 7 + [1] * 3)
     assert (kind(random_state=0).fit(X, y).predict(X) == 0).all()
 
 
 @pytest.mark.parametrize("kind", ALL)
-def test_separable_rows_and_a_class_of_one_row(kind: type[SparseClassifier]) -> None:
+def test_separable_rows_and_a_class_of_one_row(kind: type[MixtureClassifier]) -> None:
     rng = np.random.default_rng(1)
     X = np.vstack([rng.normal(0.0, 0.1, (20, 2)), rng.normal(3.0, 0.1, (20, 2)), [[0.0, 3.0]]])
     y = np.repeat([0, 1, 2], (20, 20, 1))
@@ -366,10 +374,11 @@ def test_kernels_without_weight_can_be_left_out(method: str, loss: str, four_cla
 
 
 @pytest.mark.parametrize("kind", [*SPARSE, SLMC])
-def test_vectors_too_far_away_to_feel_the_rows(kind: type[SparseClassifier], two_classes: Rows) -> None:
+def test_vectors_too_far_away_to_feel_the_rows(kind: type[SparseMixture] | type[SLMC], two_classes: Rows) -> None:
     """Their gradient is a number so small that its square is zero."""
     X, y = two_classes
+    options: dict[str, Any] = {} if kind is SLMC else {"n_kernels": 1}
     for distance in np.linspace(14.0, 22.0, 17):
         Z = X.mean(axis=0) + distance * np.array([[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0]])
-        model = kind(init=Z, gamma=1.0, **({} if kind is SLMC else {"n_kernels": 1})).fit(X, y)
+        model = kind(init=Z, gamma=1.0, **options).fit(X, y)
         assert np.isfinite(model.model_.vectors).all()

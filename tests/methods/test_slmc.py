@@ -208,7 +208,8 @@ def test_contradictions_are_one_sentence(options: dict[str, Any], message: str, 
 
 
 def test_numpy_numbers_are_parameters(two_classes: Rows) -> None:
-    model = SLMC(np.int64(3), C=np.float32(2.0), max_iter=np.int32(2)).fit(*two_classes).model_
+    numbers: dict[str, Any] = {"n_vectors": np.int64(3), "C": np.float32(2.0), "max_iter": np.int32(2)}
+    model = SLMC(**numbers).fit(*two_classes).model_
     assert model.card["parameters"]["n_vectors"] == 3
     assert model.card["parameters"]["C"] == 2.0
 

@@ -70,7 +70,7 @@ def rebuilt(
 
 
 def header_of(content: bytes) -> dict[str, Any]:
-    return json.loads(content[8 : 8 + int.from_bytes(content[:8], "little")])  # type: ignore[no-any-return]
+    return json.loads(content[8 : 8 + int.from_bytes(content[:8], "little")])
 
 
 def with_header(header: bytes, rest: bytes = b"") -> bytes:

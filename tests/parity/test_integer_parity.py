@@ -17,8 +17,10 @@ from integer_models import (
     SIXTEEN,
     TAILS,
     extreme_inputs,
+    half_powers,
     integer_cases,
     integer_export_of,
+    integer_program,
     make_integer_case,
     shared_inputs,
     simulated,
@@ -134,18 +136,19 @@ def test_assembly_shifts_by_every_octave(dtype):
     """On AVR the exponent is shifted by hand, in another way for every octave."""
     device = DEVICES["atmega328p"]
     require(device)
-    exports = []
+    exports, programs = [], []
     for octave in range(MAX_OCTAVE + 1):
         of = model([rbf(2.0 ** ({"q7": 12, "q15": 26}[dtype] - octave))], 2, 2, (0, 1))
         exports.append(integer_export_of(of, f"m{octave}", dtype, "grid", rows(of), "avr"))
-        assert avr_values(exports[-1].program) is not None
-    assert len({export.program.curves[0].octave for export in exports}) >= MAX_OCTAVE
-    for some in (exports[:14], exports[14:]):
-        levels = some[0].program.levels
-        at = np.unique(np.concatenate([e.program.vectors for e in some]), axis=0)
+        programs.append(integer_program(exports[-1]))
+        assert avr_values(programs[-1]) is not None
+    assert len({half_powers(program)[0].octave for program in programs}) >= MAX_OCTAVE
+    for part in (slice(14), slice(14, None)):
+        some, first = exports[part], programs[part][0]
+        at = np.unique(np.concatenate([program.vectors for program in programs[part]]), axis=0)
         shifts = [0, 1, 2, 3, 4, 5, 7, 9, 15, 16, 17, 30, 64, 100, 181, 255, 700, 1000, 2900, 5000, 8191, 20000]
         near = np.vstack([at + np.array([0, shift]) for shift in shifts])
-        inputs = np.vstack([np.clip(near, 0, levels), extreme_inputs(some[0].program, at.astype(float))])
+        inputs = np.vstack([np.clip(near, 0, first.levels), extreme_inputs(first, at.astype(float))])
         assert_equal(device, some, inputs.astype(some[0].input_dtype))
 
 
@@ -164,4 +167,4 @@ def test_a_kernel_so_narrow_that_only_its_vector_sees_it(dtype):
     require(DEVICES["host"])
     case = make_integer_case(6, octaves=(0, 60))
     exports = [integer_export_of(case.model, "m", dtype, "grid", case.rows)]
-    assert_equal(DEVICES["host"], exports, extreme_inputs(exports[0].program, case.rows))
+    assert_equal(DEVICES["host"], exports, extreme_inputs(integer_program(exports[0]), case.rows))

@@ -35,13 +35,18 @@ def optimum(K: Array, J: list[int], y: Array, lam: float, hinge: bool, intercept
         gradient = np.append(lam * v[:m] - Phi.T @ r, -r.sum() if intercept else 0.0)
         return 0.5 * lam * float(v[:m] @ v[:m]) + loss(y, o, hinge), gradient
 
-    options = {"maxiter": 20_000, "maxfun": 50_000, "ftol": 0.0, "gtol": 1e-11, "maxls": 100}
-    found = minimize(value, np.zeros(m + 1), jac=True, method="L-BFGS-B", options=options)
+    found = minimize(
+        value,
+        np.zeros(m + 1),
+        jac=True,
+        method="L-BFGS-B",
+        options={"maxiter": 20_000, "maxfun": 50_000, "ftol": 0.0, "gtol": 1e-11, "maxls": 100},
+    )
     return float(found.fun), Phi @ found.x[:m] + (found.x[m] if intercept else 0.0)
 
 
 def update_factor(L: Array, U: Array, signs: Array) -> Array:
-    return np.linalg.cholesky(L @ L.T + (U.T * signs) @ U)
+    return np.asarray(np.linalg.cholesky(L @ L.T + (U.T * signs) @ U), dtype=np.float64)
 
 
 def score_column(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from sparsegen.lowering.curves import HalfPower
-from sparsegen.lowering.integer_program import IntegerProgram
+from sparsegen.lowering.integer_program import IntegerProgram, IntegerProjection
 
 INT32 = (-(2**31), 2**31 - 1)
 UINT32 = (0, 2**32 - 1)
@@ -25,7 +25,7 @@ class Twin:
         p = self.program
         q = [self.read(x[j], j) for j in range(p.n_features)]
         if p.projection is not None:
-            q = [self.project(q, i) for i in range(len(p.projection.weights))]
+            q = [self.project(p.projection, q, i) for i in range(len(p.projection.weights))]
         out = [int(b) for b in p.intercept]
         for b in out:
             self.seen("score", b)
@@ -55,8 +55,7 @@ class Twin:
         t = self.seen("scaled feature", int(x) * int(r.multiplier[j]) + int(r.bias[j]))
         return min(max(t, 0) >> int(r.shift[j]), r.levels)
 
-    def project(self, q, i) -> int:
-        p = self.program.projection
+    def project(self, p: IntegerProjection, q, i) -> int:
         t = self.seen("projected value", int(p.bias[i]))
         for index, weight in zip(q, p.weights[i].tolist(), strict=True):
             t = self.seen("projected value", t + weight * index)

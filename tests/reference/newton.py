@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize, minimize_scalar
@@ -42,8 +44,8 @@ def line_search(vd: float, dd: float, f: Array, df: Array, y: Array, shift: Arra
     far = 1.0
     while line_slope(far, *args)[0] < 0.0:
         far *= 2.0
-    options = {"xatol": 1e-10}
-    return float(minimize_scalar(line_value, bounds=(0.0, far), args=args, method="bounded", options=options).x)
+    found = minimize_scalar(line_value, bounds=(0.0, far), args=args, method="bounded", options={"xatol": 1e-10})
+    return float(found.x)
 
 
 def primal(V: Array, b: float, Phi: Array, y: Array, C: float, loss: str) -> float:
@@ -59,19 +61,31 @@ def optimum(Phi: Array, y: Array, C: float, loss: str) -> float:
         def value(w: Array) -> tuple[float, Array]:
             slack = np.maximum(0.0, 1.0 - y * (Phi @ w[:m] + w[m]))
             pull = 2.0 * C * slack * y
-            return primal(w[:m], w[m], Phi, y, C, loss), np.append(w[:m] - Phi.T @ pull, -pull.sum())
+            return primal(w[:m], float(w[m]), Phi, y, C, loss), np.append(w[:m] - Phi.T @ pull, -pull.sum())
 
-        options = {"maxiter": 10_000, "ftol": 0.0, "gtol": 1e-10, "maxls": 100}
-        return float(minimize(value, np.zeros(m + 1), jac=True, method="L-BFGS-B", options=options).fun)
+        smooth = minimize(
+            value,
+            np.zeros(m + 1),
+            jac=True,
+            method="L-BFGS-B",
+            options={"maxiter": 10_000, "ftol": 0.0, "gtol": 1e-10, "maxls": 100},
+        )
+        return float(smooth.fun)
     rows = np.hstack([y[:, None] * Phi, y[:, None], np.eye(n)])
     start = np.concatenate([np.zeros(m + 1), np.ones(n)])
+    margins: Any = {"type": "ineq", "fun": lambda w: rows @ w - 1.0, "jac": lambda w: rows}
+    bounds: list[tuple[float | None, float | None]] = [(None, None)] * (m + 1) + [(0.0, None)] * n
+
+    def cost(w: Array) -> tuple[float, Array]:
+        return float(0.5 * w[:m] @ w[:m] + C * w[m + 1 :].sum()), np.concatenate([w[:m], [0.0], np.full(n, C)])
+
     found = minimize(
-        lambda w: 0.5 * w[:m] @ w[:m] + C * w[m + 1 :].sum(),
+        cost,
         start,
-        jac=lambda w: np.concatenate([w[:m], [0.0], np.full(n, C)]),
+        jac=True,
         method="SLSQP",
-        bounds=[(None, None)] * (m + 1) + [(0.0, None)] * n,
-        constraints={"type": "ineq", "fun": lambda w: rows @ w - 1.0, "jac": lambda w: rows},
+        bounds=bounds,
+        constraints=margins,
         options={"maxiter": 1000, "ftol": 1e-12},
     )
     return float(found.fun)

@@ -35,8 +35,10 @@ def row_scores(program: Program, x):
 def prepared(program: Program, x):
     s = x
     if program.offset is not None:
+        assert program.scale is not None
         s = (s - float32(program.offset)) * float32(program.scale)
     if program.projection is not None:
+        assert program.projection_shift is not None
         s = summed(float32(program.projection_shift), float32(program.projection) * s)
     return s
 

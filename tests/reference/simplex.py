@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,13 +24,14 @@ def project(v: Array) -> Array:
 
 
 def minimum(function: Callable[[Array], tuple[float, Array]], n: int) -> float:
+    whole: Any = {"type": "eq", "fun": lambda mu: mu.sum() - 1.0, "jac": lambda mu: np.ones(n)}
     found = minimize(
         function,
         np.full(n, 1.0 / n),
         jac=True,
         method="SLSQP",
         bounds=[(0.0, 1.0)] * n,
-        constraints={"type": "eq", "fun": lambda mu: mu.sum() - 1.0, "jac": lambda mu: np.ones(n)},
+        constraints=whole,
         options={"maxiter": 1000, "ftol": 1e-13},
     )
     return float(found.fun)

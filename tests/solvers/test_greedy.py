@@ -195,7 +195,7 @@ def test_update_factor_equals_its_twin(d: int, k: int, seed: int) -> None:
     U = rng.normal(size=(k, d))
     signs = rng.choice([-1.0, 1.0], k)
     B = rng.normal(size=(d, d))
-    L = np.linalg.cholesky(B @ B.T + np.eye(d) + U.T @ U)
+    L = np.asarray(np.linalg.cholesky(B @ B.T + np.eye(d) + U.T @ U), dtype=np.float64)
     expected = reference.update_factor(L, U, signs)
     room = np.full((d + 2, d + 2), 7.0)
     room[:d, :d] = L

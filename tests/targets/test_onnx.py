@@ -84,7 +84,7 @@ def test_reference_evaluator_agrees():
         labels, scores = ReferenceEvaluator(onnx.load_model_from_string(graph(of))).run(
             None, {"X": X.astype(np.float32)}
         )
-        agree(of, X, np.array(labels.tolist()), scores)
+        agree(of, X, np.array(np.asarray(labels).tolist()), scores)
 
 
 def test_metadata_holds_classes_and_card():

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
+from reference import Rows
 
 from sparsegen import SLMC, SVM, progress
 from sparsegen.errors import DataError
@@ -25,7 +27,7 @@ class Counter:
         return remarks.append, lambda: None
 
 
-def slmc(**parameters: object) -> SLMC:
+def slmc(**parameters: Any) -> SLMC:
     return SLMC(**{"n_vectors": 3, "max_iter": 2, "random_state": 0, **parameters})
 
 
@@ -39,7 +41,7 @@ def slmc(**parameters: object) -> SLMC:
         ({"C": "auto", "gamma": "auto", "kernel": "linear"}, {"C"}, 4),
     ],
 )
-def test_only_what_is_auto_is_searched(two_classes, parameters, searched, tried) -> None:
+def test_only_what_is_auto_is_searched(two_classes: Rows, parameters, searched, tried) -> None:
     estimator = slmc(**parameters)
     counter = Counter()
     with progress.reporting(counter):
@@ -57,13 +59,13 @@ def test_only_what_is_auto_is_searched(two_classes, parameters, searched, tried)
 
 
 @pytest.mark.parametrize("parameters", [{}, {"gamma": 0.1, "C": 2.0}, {"gamma": "auto", "kernel": "linear"}])
-def test_nothing_to_search(two_classes, parameters) -> None:
+def test_nothing_to_search(two_classes: Rows, parameters) -> None:
     estimator = slmc(**parameters)
     assert search.search(estimator, *two_classes, seed=0) is None
     estimator.fit(*two_classes)
 
 
-def test_a_method_without_c_is_searched_for_gamma_alone(two_classes) -> None:
+def test_a_method_without_c_is_searched_for_gamma_alone(two_classes: Rows) -> None:
     class NoC(SVM):
         def __init__(self, *, kernel="rbf", gamma="scale", coef0=1.0, degree=3, tol=1e-3, random_state=None) -> None:
             super().__init__(kernel=kernel, gamma=gamma, coef0=coef0, degree=degree, tol=tol, random_state=random_state)
@@ -84,12 +86,12 @@ def test_a_method_without_c_is_searched_for_gamma_alone(two_classes) -> None:
     assert set(found.chosen) == {"gamma"}
 
 
-def test_the_same_seed_gives_the_same_result(four_classes) -> None:
+def test_the_same_seed_gives_the_same_result(four_classes: Rows) -> None:
     first, second = (search.search(slmc(gamma="auto"), *four_classes, seed=4) for _ in range(2))
     assert first == second
 
 
-def test_gammas_lie_around_scale_and_print_as_they_are(two_classes) -> None:
+def test_gammas_lie_around_scale_and_print_as_they_are(two_classes: Rows) -> None:
     X, y = two_classes
     found = search.search(slmc(gamma="auto"), X, y, seed=0)
     assert found is not None
@@ -99,7 +101,7 @@ def test_gammas_lie_around_scale_and_print_as_they_are(two_classes) -> None:
     assert all(float(f"{gamma:g}") == gamma for gamma in gammas)
 
 
-def test_the_best_wins_and_of_equals_the_smoothest(two_classes, monkeypatch) -> None:
+def test_the_best_wins_and_of_equals_the_smoothest(two_classes: Rows, monkeypatch) -> None:
     monkeypatch.setattr(search, "_count_correct", lambda trial, *rows: 20 if trial.C < 10 else 36)
     found = search.search(slmc(gamma="auto", C="auto"), *two_classes, seed=0)
     assert found is not None
@@ -126,11 +128,11 @@ def test_large_data_and_long_descents_are_cut(monkeypatch) -> None:
     assert all(n_vectors <= 1334 for *_, n_vectors in seen)  # a fold's training rows
 
 
-def test_as_many_vectors_as_rows_still_cross_validate(two_classes) -> None:
+def test_as_many_vectors_as_rows_still_cross_validate(two_classes: Rows) -> None:
     assert search.search(slmc(C="auto", n_vectors=120), *two_classes, seed=0) is not None
 
 
-def test_two_rows_of_a_class_make_two_folds(two_classes) -> None:
+def test_two_rows_of_a_class_make_two_folds(two_classes: Rows) -> None:
     X, y = two_classes
     rows = np.r_[np.flatnonzero(y == 0), np.flatnonzero(y == 1)[:2]]
     found = search.search(slmc(C="auto"), X[rows], y[rows], seed=0)
@@ -138,7 +140,7 @@ def test_two_rows_of_a_class_make_two_folds(two_classes) -> None:
     assert found.folds == 2
 
 
-def test_a_class_with_one_row_is_refused(two_classes) -> None:
+def test_a_class_with_one_row_is_refused(two_classes: Rows) -> None:
     X, y = two_classes
     rows = np.r_[np.flatnonzero(y == 0), np.flatnonzero(y == 1)[:1]]
     with pytest.raises(DataError, match="two training rows of every class, but class 1 has one"):

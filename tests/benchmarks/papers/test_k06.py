@@ -9,10 +9,10 @@ import pytest
 from benchmarks import _report
 from benchmarks.papers import __main__ as papers
 from benchmarks.papers import k06
-from benchmarks.papers._greedy_path import grow
+from benchmarks.papers._greedy_path import greedy_method, grow
 from benchmarks.papers._lab import Lab
 from sparsegen.arrays import Array
-from sparsegen.methods import METHODS
+from sparsegen.methods.spsvm import SpSVM
 from sparsegen.solvers.greedy import GrowingMachine
 
 
@@ -43,17 +43,17 @@ def lab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Lab:
 def test_a_growing_machine_is_the_fitted_one_at_every_size(method: str) -> None:
     X, y = crossed_classes(150)
     options: dict[str, Any] = {"C": 3.0, "gamma": 1.0, "random_state": 4}
-    path = dict(grow(METHODS[method](25, **options), X[:100], y[:100].astype(float), X[100:]))
+    path = dict(grow(greedy_method(method)(25, **options), X[:100], y[:100].astype(float), X[100:]))
     assert list(path) == list(range(1, 26))
     for size in (1, 7, 25):
-        fitted = METHODS[method](size, **options).fit(X[:100], y[:100])
+        fitted = greedy_method(method)(size, **options).fit(X[:100], y[:100])
         np.testing.assert_allclose(path[size], fitted.decision_function(X[100:]), atol=1e-8)
 
 
 def test_a_machine_stops_growing_where_no_row_is_left() -> None:
     X = np.repeat(np.arange(4.0)[:, None], 10, axis=0)
     y = np.where(X[:, 0] > 1.5, 1.0, -1.0)
-    sizes = [size for size, _ in grow(METHODS["spsvm"](20, gamma=1.0, random_state=0), X, y, X)]
+    sizes = [size for size, _ in grow(SpSVM(20, gamma=1.0, random_state=0), X, y, X)]
     assert sizes == [1, 2, 3, 4]
 
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -56,7 +57,7 @@ def test_the_figure_has_every_curve_and_computes_each_once(
 
 
 def test_a_machine_that_cannot_grow_stays_as_it_is(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
-    case = {"panel": "german", "curve": "SpSVM-R", "position": 0, "lam": 0.5, "width": 1.0}
+    case: dict[str, Any] = {"panel": "german", "curve": "SpSVM-R", "position": 0, "lam": 0.5, "width": 1.0}
     shorter = k06_figure1.follow(lab.data, **case)["errors"]
     monkeypatch.setattr(k06_figure1, "MOST", 100)
     errors = k06_figure1.follow(lab.data, **case)["errors"]

@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -36,8 +37,17 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def lab(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Lab:
-    small = {"C": (1.0, 10.0), "gamma_factors": (1.0,), "rvm_gamma_factors": (1.0,), "draws": 2, "slmc_starts": 1}
-    few = replace(w05.IDA_EFFORT, rs_starts=1, selection_splits=1, selection_draws=1, **small)
+    few = replace(
+        w05.IDA_EFFORT,
+        C=(1.0, 10.0),
+        gamma_factors=(1.0,),
+        rvm_gamma_factors=(1.0,),
+        draws=2,
+        slmc_starts=1,
+        rs_starts=1,
+        selection_splits=1,
+        selection_draws=1,
+    )
     monkeypatch.setattr(w05, "IDA_EFFORT", few)
     monkeypatch.setitem(w05.EFFORTS, "usps", replace(few, selection_rows=50))
     monkeypatch.setitem(machines.SLMC_STOP, "max_iter", 5)
@@ -81,7 +91,7 @@ def assert_numbers_of_vectors_are_shares_of_the_support_vectors(lab: Lab) -> Non
 
 
 def test_parameters_have_the_lowest_cross_validated_error(lab: Lab) -> None:
-    case = {"name": "waveform", "position": 0, "n_vectors": 4}
+    case: dict[str, Any] = {"name": "waveform", "position": 0, "n_vectors": 4}
     chosen = w05._choose_random_rows(lab, [case], w05.IDA_EFFORT)
     errors = {
         C: machines.random_rows_cv(lab.data, **case, C=C, gamma=0.05, n_rows=None, draws=1)["error"]

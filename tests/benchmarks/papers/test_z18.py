@@ -9,6 +9,7 @@ from benchmarks import _report
 from benchmarks.papers import __main__ as program
 from benchmarks.papers import z18
 from benchmarks.papers._lab import Lab
+from sparsegen.methods.svm import SVM
 
 
 @pytest.fixture
@@ -55,7 +56,7 @@ def test_claims_fail_where_figures_are_worse() -> None:
 def test_c_is_chosen_on_the_training_part_of_the_fold(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
     seen = []
 
-    def error(machine: z18.SVM, X: np.ndarray, y: np.ndarray, n_folds: int) -> float:
+    def error(machine: SVM, X: np.ndarray, y: np.ndarray, n_folds: int) -> float:
         seen.append(len(X))
         return 1.0 if machine.C < 1.0 else 0.0
 

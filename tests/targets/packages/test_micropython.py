@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from c_programs import compile_c, compiler
+from c_programs import compile_c, compiler, symbols
 from golden_models import SMALL, rows
 from wrapped import COUNTS, counted, packed
 
@@ -108,6 +108,7 @@ def test_sources_hold_only_what_a_native_module_may(name, arch, tmp_path):
     """No writable data, no C library, and on Arm only relocations that MicroPython's linker knows."""
     pytest.importorskip("elftools")
     from elftools.elf.elffile import ELFFile
+    from elftools.elf.relocation import RelocationSection
 
     package = packed("micropython", SMALL[name], "m", tmp_path)
     command, *flags = ARCHITECTURES[arch]
@@ -122,9 +123,9 @@ def test_sources_hold_only_what_a_native_module_may(name, arch, tmp_path):
             writable = section.name.startswith((".data", ".bss")) and not section.name.startswith(".data.rel.ro")
             assert not (writable and section["sh_size"]), section.name
             if arch.startswith("arm") and section.name in (".rel.text", ".rel.rodata"):
+                assert isinstance(section, RelocationSection)
                 assert {r["r_info_type"] for r in section.iter_relocations()} <= ARM_RELOCATIONS
-        symbols = elf.get_section_by_name(".symtab").iter_symbols()
-        undefined = {s.name for s in symbols if s["st_shndx"] == "SHN_UNDEF" and s.name}
+        undefined = {s.name for s in symbols(elf) if s["st_shndx"] == "SHN_UNDEF" and s.name}
         own = {"_GLOBAL_OFFSET_TABLE_", "m_scores", "m_predict", "m_label", "m_selftest"}
         unknown = {u for u in undefined - own if f"{u}(" not in runtime and f" {u}," not in runtime}
         unknown = {u for u in unknown if not u.startswith(("mp_type_", "mp_const_"))}

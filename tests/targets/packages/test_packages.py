@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from c_programs import any_compiler, compiler
 from golden_models import CARD, EVERY, SMALL, model, rbf, rows
+from narrowing import known
 from wrapped import COUNTS, HOSTILE, PACKAGES, WARNINGS, built, counted, packed
 
 from sparsegen.devices import DEVICES
@@ -114,7 +115,7 @@ def test_a_bad_name_is_refused(target):
 def test_an_integer_export_is_packed_with_its_types(target, counts, tmp_path):
     export = packed(target, COUNTS, "sums", tmp_path / "p", numbers=counts).export
     assert export.input_dtype == counts.reads.dtype and export.score_dtype == np.int32
-    assert export.lowered.format == counts
+    assert known(export.lowered).format == counts
     X = np.array([[1, 2, 3, 4, 5], [250, 250, 250, 250, 9]])
     out = Host(compiler("gcc")).run(export, X)
     assert out.scores.tolist() == [[counted(export, *row)] for row in X] and out.labels.tolist() == [0, 1]
