@@ -158,8 +158,8 @@ class SparseClassifier(Parameterized, Classifier):
 
     def _card(self, expansion: Expansion) -> dict[str, Any]:
         params = {name: _plain(value) for name, value in sorted(self.get_params(deep=False).items())}
-        if self.kernel_params is None:  # most kernels have none: the card then reads as it did before there were any
-            del params["kernel_params"]
+        if params.get("kernel_params") is None:  # most kernels have none, and a card need not say so
+            params.pop("kernel_params", None)
         card = {"method": self.method, "parameters": params, "fit": expansion.facts, "sparsegen": __version__}
         if hasattr(self, "feature_names_in_"):
             card["feature_names"] = [str(name) for name in self.feature_names_in_]
