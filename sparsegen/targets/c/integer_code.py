@@ -15,7 +15,7 @@ from sparsegen.errors import OptionError
 from sparsegen.lowering.curves import (
     FRACTION_BITS,
     INTERVALS,
-    NARROWEST_END,
+    NARROW_INTERVALS,
     PLACE_BITS,
     HalfPower,
     SampledCurve,
@@ -164,7 +164,7 @@ def _curve_values(program: IntegerProgram, name: str) -> dict[str, object]:
         "interval_mask": INTERVALS - 1,
         "intervals": INTERVALS,
         "place_mask": (1 << PLACE_BITS) - 1,
-        "narrowest_end": NARROWEST_END << PLACE_BITS,
+        "narrowest_end": NARROW_INTERVALS << PLACE_BITS,
     }
 
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from sparsegen.lowering.formats import Format
 from sparsegen.lowering.integer_program import IntegerProgram
-from sparsegen.lowering.order_for_early_exit import what_remains
+from sparsegen.lowering.order_for_early_exit import remaining_change
 
 WORD_BYTES = 4
 HALF_BYTES = 2
@@ -67,7 +67,7 @@ def make_row_table(program: IntegerProgram, wanted: Format, *, reads_on: bool, l
     vector = Member(program.numbers.index_dtype.itemsize, list(program.vectors), is_vector=True)
     others = [Member(HALF_BYTES, [program.coef[:, :, u].T.ravel() for u in range(m)], is_coef=True)]
     if wanted.early_exit:
-        others.append(Member(HALF_BYTES, list(what_remains(program))))
+        others.append(Member(HALF_BYTES, list(remaining_change(program))))
     if program.form != "square":
         return RowTable([vector, *others] if vector.size % HALF_BYTES == 0 else [*others, vector], m)
     norm = Member(WORD_BYTES, [np.array(int(v @ v)) for v in program.vectors], is_norm=True)
