@@ -1,7 +1,7 @@
-"""The table of vectors in integer C: one struct per vector, with all that the loop reads beside it.
+"""The table of vectors in integer C: one struct per vector, with everything the loop reads for it.
 
-The widest members come first, so that no struct has a gap inside. Two forms of the loops ask for more: AVR's assembly
-reads on from the vector to its norm (AVR aligns nothing), and the DSP loops load words, so the vector is aligned.
+The widest members come first, so the struct has no gap inside. Two forms of the loops ask for more: AVR's assembly
+expects the norm right after the vector (AVR aligns nothing), and the DSP loops load words, so the vector is aligned.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class RowTable:
 
     @property
     def size(self) -> int:
-        """Bytes of all rows where words are aligned."""
+        """Bytes of all rows on a processor that aligns words."""
         at, widest = 0, 1
         for member in self.members:
             at = _aligned(at, member.bytes) + member.size
@@ -59,7 +59,9 @@ class RowTable:
         return self.n_rows * _aligned(at, widest)
 
 
-def make_row_table(program: IntegerProgram, wanted: Format, *, reads_on: bool, loads_words: bool) -> RowTable:
+def make_row_table(
+    program: IntegerProgram, wanted: Format, *, norm_follows_vector: bool, loads_words: bool
+) -> RowTable:
     """Return the table of a program; a linear one has no vectors and gets no members."""
     if program.is_linear:
         return RowTable((), 0)
@@ -71,7 +73,7 @@ def make_row_table(program: IntegerProgram, wanted: Format, *, reads_on: bool, l
     if program.form != "square":
         return RowTable([vector, *others] if vector.size % HALF_BYTES == 0 else [*others, vector], m)
     norm = Member(WORD_BYTES, [np.array(int(v @ v)) for v in program.vectors], is_norm=True)
-    if reads_on or vector.size % WORD_BYTES == 0:
+    if norm_follows_vector or vector.size % WORD_BYTES == 0:
         return RowTable([vector, norm, *others], m)
     return RowTable([norm, vector, *others] if loads_words else [norm, *others, vector], m)
 
