@@ -54,7 +54,7 @@ class BoundKernel:
     def falls(self) -> bool:
         """Whether it is radial and, from 1 at distance 0, never rises and never goes below 0.
 
-        This is proved from the expression. A kernel whose proof :mod:`.signs` does not find counts as one that rises.
+        This is proved from the expression. A kernel for which :mod:`.signs` finds no proof counts as rising.
         """
         return self.has_unit_diagonal and never_positive(self.slope) and never_negative(self.expression)
 

@@ -22,7 +22,7 @@ from sparsegen.arrays import Array
 class Expr:
     """A node; ``+``, ``-``, ``*``, ``/`` and ``**`` build larger ones."""
 
-    __array_ufunc__ = None  # NumPy's own numbers then leave an operator to the methods below
+    __array_ufunc__ = None  # so that NumPy's numbers leave the operators to the methods below
 
     def __add__(self, other: Expr | float) -> Expr:
         return Add(self, _expr(other))
@@ -56,7 +56,7 @@ class Expr:
 
     @property
     def operands(self) -> list[Expr]:
-        """The expressions that this node is made of."""
+        """The expressions directly inside this node."""
         return [value for value in vars(self).values() if isinstance(value, Expr)]
 
     def with_operands(self, change: Callable[[Expr], Expr]) -> Expr:
@@ -178,7 +178,7 @@ def bind(expr: Expr, params: Mapping[str, float]) -> Expr:
 
 
 def substitute(expr: Expr, old: Expr, new: Expr) -> Expr:
-    """Return ``expr`` with ``new`` wherever ``old`` stood."""
+    """Return ``expr`` with every ``old`` replaced by ``new``."""
     return new if expr == old else expr.with_operands(lambda operand: substitute(operand, old, new))
 
 
