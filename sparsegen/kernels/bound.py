@@ -8,8 +8,9 @@ from functools import cached_property
 import numpy as np
 
 from sparsegen.arrays import Array
+from sparsegen.kernels.affine import split_affine
 from sparsegen.kernels.bases import BASES
-from sparsegen.kernels.expression import DOT, SQDIST, Core, Exp, Expr, base_of, derivative, evaluate, split_affine
+from sparsegen.kernels.expression import DOT, SQDIST, Core, Exp, Expr, base_of, derivative, evaluate
 from sparsegen.kernels.signs import never_negative, never_positive
 
 

@@ -23,7 +23,8 @@ import numpy as np
 
 from sparsegen.arrays import Array
 from sparsegen.kernels import BoundKernel
-from sparsegen.kernels.expression import Const, Core, Expr, Mul, base_of, split_affine, substitute
+from sparsegen.kernels.affine import split_affine
+from sparsegen.kernels.expression import Const, Core, Expr, Mul, base_of, substitute
 from sparsegen.lowering.program import FORM_OF_DISTANCE, Part, Program
 from sparsegen.lowering.rounding import rounding_error
 from sparsegen.model import SparseModel, Transform

@@ -20,7 +20,8 @@ import numpy as np
 from sparsegen.arrays import Array
 from sparsegen.errors import OptionError
 from sparsegen.kernels import BoundKernel
-from sparsegen.kernels.expression import Core, Exp2, base_of, evaluate, in_base_two, split_affine
+from sparsegen.kernels.affine import split_affine
+from sparsegen.kernels.expression import Core, Exp2, base_of, evaluate, in_base_two
 from sparsegen.lowering.calibrate import Box
 from sparsegen.lowering.coefficients import scale_coefficients, score_error
 from sparsegen.lowering.curves import (

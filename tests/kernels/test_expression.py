@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from reference.kernels import parameters
 
 from sparsegen.kernels import KERNELS
+from sparsegen.kernels.affine import split_affine
 from sparsegen.kernels.expression import (
     DOT,
     L1DIST,
@@ -28,7 +29,6 @@ from sparsegen.kernels.expression import (
     derivative,
     evaluate,
     in_base_two,
-    split_affine,
     substitute,
 )
 
