@@ -1,4 +1,4 @@
-"""Numbers and strangers' text on their way into C."""
+"""Numbers and untrusted text on their way into C."""
 
 from __future__ import annotations
 

@@ -355,7 +355,7 @@ def test_every_symbol_and_macro_has_the_prefix(integer_exports):
         assert {f for f in functions if not f.startswith(f"{name}_")} == set()
 
 
-def test_strangers_labels_and_cards_are_escaped(tmp_path):
+def test_untrusted_labels_and_cards_are_escaped(tmp_path):
     of = model(
         [rbf()],
         3,
