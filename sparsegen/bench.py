@@ -24,14 +24,14 @@ class Cost:
     measurement: Measurement
     table_bytes: int
     profile: Profile | None = None
-    """The part that the device stands for."""
+    """The microcontroller that the device stands for."""
     input_bytes: int = 0
     """RAM that the features take, which the measurement leaves out."""
     dtype: str = FLOAT32.dtype
 
     @property
     def ram_with_input(self) -> int | None:
-        """Bytes of RAM with the features, ``None`` where the device cannot tell."""
+        """Bytes of RAM with the features; ``None`` if the device cannot measure it."""
         return None if self.measurement.ram is None else self.measurement.ram + self.input_bytes
 
     @property
@@ -46,17 +46,17 @@ class Cost:
 
     @property
     def milliseconds(self) -> float | None:
-        """Mean time at the part's clock, where cycles are known."""
+        """Mean time at the part's clock, if cycles are known."""
         return None if self.profile is None else _share(self.measurement.cycles, self.profile.clock_hz / 1000)
 
     @property
     def worst_milliseconds(self) -> float | None:
-        """Longest time of any measured row at the part's clock, where cycles are known."""
+        """Longest time of any measured row at the part's clock, if cycles are known."""
         return None if self.profile is None else _share(self.measurement.worst_cycles, self.profile.clock_hz / 1000)
 
     @property
     def problem(self) -> str | None:
-        """A sentence where the model does not fit the part, else ``None``."""
+        """A sentence if the model does not fit the part, otherwise ``None``."""
         if self.profile is None:
             return None
         ram = self.input_bytes if self.ram_with_input is None else self.ram_with_input

@@ -1,4 +1,4 @@
-"""The whole path on scikit-learn's digits: train, export, verify, measure, in float32 and q7, beside a full SVC."""
+"""The whole path on scikit-learn's digits: train, export, verify, measure, in float32 and q7, next to a full SVC."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class DemoRow:
     title: str
     report: TrainingReport
     accuracy: float
-    """Of the test rows, in this number format."""
+    """Share of the test rows labelled correctly in this number format."""
     table_bytes: int
     costs: list[Cost]
     verdicts: list[Verdict]

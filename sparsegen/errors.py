@@ -31,7 +31,7 @@ class OptionError(SparsegenError, ValueError):
 
 
 class KernelError(SparsegenError, ValueError):
-    """A kernel that cannot be registered: something of it could not be trained or exported."""
+    """A kernel that cannot be registered: it could not be trained or exported."""
 
 
 class ToolError(SparsegenError, RuntimeError):

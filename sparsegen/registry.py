@@ -26,15 +26,15 @@ class Registry(Mapping[str, T], Generic[T]):
         self._complete = False
 
     def register(self, name: str) -> Callable[[E], E]:
-        """Return a decorator that files its argument under ``name``."""
+        """Return a decorator that registers its argument as ``name``."""
 
-        def file(entry: E) -> E:
+        def add(entry: E) -> E:
             if name in self._entries:
                 raise ValueError(f"two {self.kind}s are called {name!r}")
             self._entries[name] = entry  # type: ignore[assignment]
             return entry
 
-        return file
+        return add
 
     def __getitem__(self, name: str) -> T:
         self._discover()
@@ -61,7 +61,7 @@ class Registry(Mapping[str, T], Generic[T]):
     def _discover(self) -> None:
         if self._complete:
             return
-        self._complete = True  # before the imports, since a module may look at its own registry while it loads
+        self._complete = True  # before the imports, because a module may look at its own registry while it loads
         try:
             package = importlib.import_module(self._package)
             for module in pkgutil.walk_packages(package.__path__, f"{self._package}."):

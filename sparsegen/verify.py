@@ -29,9 +29,9 @@ class Verdict:
     device: str
     rows: int
     mismatches: int
-    """Rows whose label differs from the model's; of an integer export, rows that differ from its simulator at all."""
+    """Rows whose label differs from the model's; for an integer export, rows that differ at all from its simulator."""
     max_difference: float
-    """Largest absolute difference of a score; of an integer export from its simulator, in units of the model."""
+    """Largest absolute difference of a score; for an integer export, from its simulator and in units of the model."""
     relative_difference: float
     """The same, relative to the largest score of the model (at least 1)."""
     accuracy: float | None
@@ -47,7 +47,7 @@ class Verdict:
 
 
 def devices_for(runs_as: str, names: Iterable[str] | None) -> list[Device]:
-    """Return the named devices, or all that can run here; one that cannot, or none at all, is a ToolError."""
+    """Return the named devices, or all that can run here; raise a ToolError for one that cannot, or if none can."""
     suitable = [device for device in DEVICES.values() if device.runs == runs_as]
     if names is None:
         able = [device for device in suitable if device.missing() is None]
@@ -76,8 +76,8 @@ def verify(
 ) -> list[Verdict]:
     """Return one verdict per device, over every row of ``X``.
 
-    Of the devices that can run here, one that the model does not fit is left out with a ``FitWarning``; where
-    ``devices`` names it, or none is left, that is a ``FitError``.
+    Without ``devices``, those that the model does not fit are left out with a ``FitWarning``. It is a ``FitError`` if
+    ``devices`` names such a device, or if none is left.
     """
     if len(X) == 0:
         raise DataError("there are no rows to verify on; pass at least one")
@@ -98,7 +98,7 @@ def verify(
 
 
 class Exports:
-    """One model's exports by the inner loops they have; the model is lowered once, whatever the loops."""
+    """One model's exports, one for each form of inner loops; the model is lowered once for all of them."""
 
     def __init__(self, model: SparseModel, target: str, name: str, numbers: Format) -> None:
         self._target, self._name = TARGETS[target], name

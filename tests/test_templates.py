@@ -20,7 +20,7 @@ ALLOWED = (*PLACING, *BRANCHING, *NAMING, *CALLING)
 GIVEN = (nodes.Name, nodes.Getattr)
 """What Python handed over, by name."""
 OWN_FILTERS = "c_"
-"""Filters of this project start so: they write numbers and strangers' text as C."""
+"""Filters of this project start so: they write numbers and untrusted text as C."""
 FILTERS = {"join", "length", "indent", "lines"}
 """Filters that lay text out or count a given list."""
 

@@ -1,7 +1,7 @@
-"""The tables and figures of the five papers, computed anew and set beside the printed figures.
+"""The tables and figures of the five papers, recomputed and compared with the printed figures.
 
 ``python -m benchmarks.papers --data FOLDER`` does all of them; name tables to do a few. Finished cells are kept in the
-store: a run that was killed goes on where it was. With every table, ``RESULTS.md`` is written as well.
+store: a killed run continues where it stopped. A run of all tables also writes ``RESULTS.md``.
 """
 
 from __future__ import annotations

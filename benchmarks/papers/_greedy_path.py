@@ -26,7 +26,7 @@ def grow(machine: GreedyClassifier, X: Array, y: NDArray[np.float64], X_new: Arr
     """Yield 1, 2, ... up to ``machine.n_vectors``, each with the scores of ``X_new`` by a machine of that size.
 
     They are what ``fit`` with that many vectors gives for signs ``y`` and the same ``random_state``: a larger machine
-    starts as the smaller one. Nothing comes after the rows that the chosen ones do not span.
+    starts as the smaller one. It ends early when no row is left that the chosen ones do not span.
     """
     kernel, rng = machine._bind_kernel(X), check_random_state(machine.random_state)
     growth = Growth(DistinctRows(X), kernel, machine._machine(y), int(getattr(machine, "cache_bytes", 0)))

@@ -16,7 +16,7 @@ from benchmarks import _ida
 from sparsegen.methods.cholesky import CholeskySVM
 from sparsegen.methods.svm import SVM
 
-HARD_MARGIN = 1e9  # bound on alpha where the paper has none
+HARD_MARGIN = 1e9  # bound on alpha that stands for none
 
 
 class SquaredHingeSVM(ClassifierMixin, BaseEstimator):  # type: ignore[misc]

@@ -1,9 +1,9 @@
 """A memory for long tables: work is mapped over cases, and a case once finished is never computed again.
 
 A case is a JSON object; a work function takes the data folder and the case's entries and returns one. Finished
-cases are lines of ``<store>/<module>.jsonl``, written one by one, so that a killed run continues where it was.
+cases are lines of ``<store>/<module>.jsonl``, written one by one, so that a killed run continues where it stopped.
 
-Note: what is stored does not know of changes to the code: delete the store after one.
+Note: the store does not notice changes to the code; delete it after one.
 """
 
 from __future__ import annotations
@@ -91,4 +91,4 @@ def _stored(path: Path) -> Iterator[tuple[str, Outcome]]:
             entry = json.loads(line)
             yield entry["case"], entry["outcome"]
         except (ValueError, KeyError, TypeError):
-            raise DataError(f"line {number} of {path} is not a finished case; delete the file to start anew") from None
+            raise DataError(f"line {number} of {path} is not a finished case; delete the file to start over") from None

@@ -45,7 +45,7 @@ def reference(folder: Path | None, name: str, position: int) -> Outcome:
 
 
 def reduced_set(folder: Path | None, name: str, position: int, n_vectors: int, n_init: int) -> Outcome:
-    """Return the errors of RS and of MRS, which solves for other coefficients of the same vectors [W05, eq. 33]."""
+    """Return the errors of RS and of MRS, which re-solves the coefficients of the same vectors [W05, eq. 33]."""
     split, given = rows_of(folder, name, position), parameters(name)
     rs = RS(n_vectors, C=given.C, gamma=given.gamma, n_init=n_init, random_state=position).fit(split.X, split.y)
     mrs = SLMC(init=rs.vectors_, optimize="coefficients", loss="hinge", C=given.C, gamma=given.gamma)

@@ -1,7 +1,7 @@
 """[H09] Hu, Chen and Kwok, "Building sparse multiple-kernel SVM classifiers": Table II and Figures 1 to 3.
 
-SSKC is SLMC, with gamma and C chosen by cross-validation; SMKC1 and SMKC2 weigh nine kernels themselves, and C is
-chosen. The numbers of vectors are shares of the support vectors of SK-SVM, the SVM with the repository's parameters.
+SSKC is SLMC, with gamma and C chosen by cross-validation; SMKC1 and SMKC2 find the weights of nine kernels, so only
+C is chosen. The numbers of vectors are shares of those of SK-SVM, the SVM with the repository's parameters.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ SHARES = (0.02, 0.04)
 GAMMAS = tuple(2.0**power for power in range(-8, 9, 2))  # [H09, V]
 COSTS = tuple(2.0**power for power in range(-8, 9, 3))  # every third of [H09, V]
 FOLDS = 3
-PILOT_ROWS, MOST_PILOTS = 2000, 5  # cross-validation sees the first splits, until they have so many rows
-BEST_GAMMAS = 3  # of the first split, which the other pilots look at again
-DESCENT: dict[str, Any] = {"tol": 0.01, "max_iter": 100}  # for every method alike
+PILOT_ROWS, MOST_PILOTS = 2000, 5  # cross-validation uses the first splits, until they have this many rows
+BEST_GAMMAS = 3  # of the first split; the other pilots try only these
+DESCENT: dict[str, Any] = {"tol": 0.01, "max_iter": 100}  # the same for every method
 LEVEL = 0.05  # of the paired t-test
 
 MIXTURES = ("SMKC1", "SMKC2")
@@ -70,7 +70,7 @@ accurate as SSKC on 8 sets at 2 % and on 6 at 4 %."""
 
 @dataclass(frozen=True)
 class Cell:
-    """What a machine does on the splits of a set, with a share of the support vectors."""
+    """The results of a machine on the splits of a set, with a share of the support vectors."""
 
     errors: list[float]
     kernels: list[float]
@@ -193,7 +193,7 @@ def _cell(lab: Lab, references: list[Outcome], name: str, share: float, method: 
 
 
 def _choose(lab: Lab, pilots: list[Case], title: str) -> tuple[Sequence[float], float]:
-    """Return gammas and C with the lowest mean error on the pilot splits; of equals, the first."""
+    """Return gammas and C with the lowest mean error on the pilot splits; the first on ties."""
 
     def errors(case: Case, candidates: list[Sequence[float]]) -> list[list[float]]:
         cases = [{**case, "gammas": list(gammas), "costs": list(COSTS)} for gammas in candidates]

@@ -25,12 +25,12 @@ from sparsegen.kernels import KERNELS
 from sparsegen.methods.shared.reduce import independent_rows
 
 C_VALUES = (1, 10, 50, 500, 5_000)
-LARGEST_C = 100_000  # tried as well where training takes no longer for it: in the reduced space
+LARGEST_C = 100_000  # also tried in the reduced space, where it does not slow training down
 GAMMA_VALUES = (0.1, 0.5, 1, 5, 10, 15)
 ETA_VALUES = (0.5, 0.1, 1e-2, 1e-3, 1e-4, 1e-5)
-ETA_SKIPPED = {"splice": (1e-2, 1e-3, 1e-4)}  # hardly a row lies between 0.1 and 1e-5
+ETA_SKIPPED = {"splice": (1e-2, 1e-3, 1e-4)}  # almost no row lies between 0.1 and 1e-5
 LINEAR_ETA = 1e-9
-N_SELECTION = 3  # of the paper's five training sets on which parameters are chosen
+N_SELECTION = 3  # training sets on which parameters are chosen; the paper has five
 N_SELECTION_LARGE = {"image": 1, "splice": 1}
 N_FOLDS = 5
 
@@ -88,7 +88,7 @@ def count_rows(folder: Path, name: str, position: int, gamma: float, eta: float)
 def choose(
     lab: Lab, machine: str, axis: str, values: Sequence[float], known: dict[str, Setting], printed: dict[str, Printed]
 ) -> dict[str, Setting]:
-    """Return the setting of every set: the value on the axis and C by cross-validation, beside what is known."""
+    """Return the setting of every set: the value on the axis and C by cross-validation, plus what is known."""
     extra = {LARGEST_C} if axis == "eta" else set()
     grid = {name: sorted(map(float, {*C_VALUES, *extra, printed[name].C})) for name in known}
     cases: list[dict[str, Any]] = [
@@ -117,8 +117,8 @@ def _best(
     """Return value and C, given errors (n_sets, n_C, n_folds) for every value.
 
     As in [I08, V.A]: for every value, each training set's best C (the smallest of several); the value with the lowest
-    mean error; the median of its C. What the paper chose stands, however, where that is not better by more than one
-    standard error of a mean over five folds; where it is, the largest eta within one standard error is taken.
+    mean error; the median of its C. However, the paper's choice is kept unless this one is better by more than one
+    standard error of a mean over five folds; if it is, the largest eta within one standard error is taken.
     """
     best_C = {value: np.argmin(errors.mean(axis=2).round(9), axis=1) for value, errors in trials.items()}
     folds = {value: trials[value][np.arange(len(best)), best] for value, best in best_C.items()}
@@ -254,7 +254,7 @@ def _section(title: str, notes: str, cells: Cells, claims: Sequence[Claim]) -> S
 
 @TABLES.register("i08-eta")
 def eta_curves(lab: Lab, folder: Path) -> Section:
-    """Return Figures 1 and 2, rate and vectors against eta, and what shows the scale of the paper's gamma."""
+    """Return Figures 1 and 2, rate and vectors against eta, and the evidence for the scale of the paper's gamma."""
     curves = {}
     for name, table, machine in (("banana", L1, "sparse L1 SVM"), ("waveform", L2, "sparse L2 SVM")):
         setting = {"gamma": table[name][0].gamma, "C": table[name][1].C}

@@ -1,4 +1,4 @@
-"""[K06, Table 1]: SpSVM beside the SVM on eleven IDA sets.
+"""[K06, Table 1]: SpSVM and the SVM on eleven IDA sets.
 
 The paper does not say how lam, gamma and the number of basis functions were chosen. Here it is by five-fold
 cross-validation on the training rows, as in the IDA repository: on the first five splits, whose folds are averaged,
@@ -32,15 +32,15 @@ Signs = NDArray[np.int8]
 
 LAMBDAS = {
     "SpSVM-2": (50.0, 5.0, 0.5, 0.05, 0.005, 0.0005),
-    "SVM": (50.0, 15.0, 5.0, 1.5, 0.5, 0.15, 0.05, 0.005, 0.0005),  # n_SV hangs on it
+    "SVM": (50.0, 15.0, 5.0, 1.5, 0.5, 0.15, 0.05, 0.005, 0.0005),  # n_SV depends on it
 }
 WIDTHS = (0.03, 0.1, 0.3, 1.0, 3.0)
 """gamma, in units of 1 / (features * variance)."""
 SIZES = 20
-"""The most basis functions that are looked at."""
+"""The largest number of basis functions that is tried."""
 N_FOLDS = 5
 SELECTION_SPLITS = 5
-HARD_MARGIN = 1e9  # C of a machine that is to have no bound on its multipliers
+HARD_MARGIN = 1e9  # a C that leaves the multipliers unbounded
 
 NOTES_1 = f"""\
 SpSVM-2 is `spsvm` with 59 candidates a step. The paper's SVM has the squared hinge loss, so that it is not `svm` here:
@@ -54,7 +54,7 @@ REASONS_1 = {
     "heart, SpSVM-2": "the repository's first ten splits are hard ones: on 90 random splits of the same sizes the same "
     "machine has 16.5 %, and the repository's own SVM 15.9 % instead of 17.1 %",
     "heart, SVM": "the repository's first ten splits are hard ones: on 90 random splits the same machine has 16.0 %",
-    "waveform, SVM": "n_SV hangs on lam, which the paper does not give: 1.5 instead of 5 has 239 at a test error of "
+    "waveform, SVM": "n_SV depends on lam, which the paper does not give: 1.5 instead of 5 has 239 at a test error of "
     "9.70 %, but a cross-validated error of 10.2 % instead of 9.4 %",
 }
 
@@ -126,7 +126,7 @@ def measure_spsvm(folder: Path | None, name: str, position: int, lam: float, wid
 
 
 def measure_svm(folder: Path | None, name: str, position: int, lam: float, width: float, size: int) -> Outcome:
-    """Return test error and number of rows with a loss of the SVM on one split; ``size`` is not for it to say."""
+    """Return test error and number of rows with a loss of the SVM on one split; ``size`` is ignored."""
     split = _ida.split(folder, name, position)
     machine = FullSVM(lam, width * scale_gamma(split.X)).fit(split.X, split.y)
     return {"error": split.error(machine), "vectors": machine.n_vectors}

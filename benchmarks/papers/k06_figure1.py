@@ -1,7 +1,7 @@
 """[K06, Figure 1]: SpSVM and kernel matching pursuit as they grow, with and without regularisation.
 
-The paper plots Adult, IJCNN, Shuttle, M3V8, M3VOthers and Vehicle. Of these there is MNIST here; the other four panels
-are other sets.
+The paper plots Adult, IJCNN, Shuttle, M3V8, M3VOthers and Vehicle. Of these only MNIST is available here; the other
+four panels are other sets.
 """
 
 from __future__ import annotations
@@ -104,7 +104,9 @@ def follow(folder: Path | None, panel: str, curve: str, position: int, lam: floa
     machine = greedy_method(method)(size, **_parameters(split.X, lam, width)).set_params(regularize=regularize)
     path = grow(machine, split.X, split.y.astype(float), split.X_test)
     errors = [round(_error(scores, split.y_test), 3) for _, scores in path]
-    return {"errors": errors + errors[-1:] * (MOST - len(errors))}  # a machine that no row can join stays as it is
+    return {
+        "errors": errors + errors[-1:] * (MOST - len(errors))
+    }  # a machine that cannot grow any more keeps its error
 
 
 def _parameters(X: Array, lam: float, width: float) -> dict[str, Any]:
@@ -132,7 +134,7 @@ class Curve:
 
     @property
     def overfits_from(self) -> float:
-        """The size from which on the error stays ``OVERFIT`` above the lowest; infinite where it does not."""
+        """The size from which the error stays ``OVERFIT`` above the lowest; infinite if it does not."""
         last = int(np.flatnonzero(self.errors <= self.errors.min() + OVERFIT)[-1]) + 1
         return last + 1 if last < len(self.errors) else np.inf
 

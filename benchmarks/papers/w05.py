@@ -1,7 +1,7 @@
 """[W05] Table 1 and Figure 1: seven ways to few vectors, on six IDA sets and USPS.
 
-Table 1 sets RS, MRS, RSVM, MRSVM and SLMC, with 5 % and 10 % as many vectors as the SVM has support vectors, and the
-RVM beside the SVM; Figure 1 shows the twelve vectors of an SLMC that tells '3' from '8'.
+Table 1 compares RS, MRS, RSVM, MRSVM and SLMC, with 5 % and 10 % as many vectors as the SVM has support vectors, and
+the RVM with the SVM. Figure 1 shows the twelve vectors of an SLMC that separates '3' from '8'.
 """
 
 from __future__ import annotations
@@ -147,7 +147,7 @@ class Results:
     chosen: dict[str, str] = field(default_factory=dict)
 
     def add(self, methods: Sequence[str], mark: str, outcomes: Sequence[Outcome]) -> None:
-        """Take in outcomes that hold one error for each method."""
+        """Add outcomes that hold one error for each method."""
         for method in methods:
             own = [{"error": outcome[method], "vectors": outcome["vectors"]} for outcome in outcomes]
             self.rows[f"{method} {mark}"] = own

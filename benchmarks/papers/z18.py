@@ -1,6 +1,6 @@
 """[Z18] Figure 1 and Table 2: the slack counted as xi^0.5 instead of xi leaves fewer support vectors.
 
-The paper's image sets are not at hand; the same table is made for pairs of digits, some of them as small as its sets.
+The paper's image sets are not available; the same table is made for pairs of digits, some as small as its sets.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ SMALL = 30  # rows of each class, as in MSRC and Caltech101
 
 @dataclass(frozen=True)
 class Task:
-    """Two classes to tell apart."""
+    """Two classes to separate."""
 
     source: str
     """"usps", "digits" or "toy"."""

@@ -1,6 +1,6 @@
 """Data files, whatever their format: read, checked, and matched to a model's features.
 
-Every file is a stranger's: whatever its bytes are, the caller gets arrays that can be used or one sentence
+No file is trusted: whatever its bytes are, the caller gets arrays that can be used or one sentence
 (``DataError``) that says what is wrong, in which row and column, and what to do. Nothing in a file is ever executed.
 """
 

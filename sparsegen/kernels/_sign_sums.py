@@ -1,4 +1,4 @@
-"""The loop of the L1 gradient, in a module of its own: compiling loops takes longer to import than all kernels."""
+"""The loop of the L1 gradient, in a module of its own: Numba takes longer to import than all kernels together."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The three bases of kernels: their blocks, and the pull-back of a weight on each entry to the right-hand vectors."""
+"""The three bases of kernels: a block of each, and the gradient of its weighted sum in the right-hand vectors."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from sparsegen.arrays import Array
 
-MAX_OFFSET = 100.0  # squared offset over variance, beyond which two digits would be lost
+MAX_OFFSET = 100.0  # squared offset over variance; beyond it, two digits would be lost
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ def _dot_pull_back(B: Array, X: Array, Z: Array) -> Array:
 
 
 def _sqdist(X: Array, Z: Array) -> Array:
-    """Squared distances by BLAS; a common offset that would cost digits is taken off first."""
+    """Squared distances by BLAS; a common offset that would cost digits is subtracted first."""
     centre = Z.mean(axis=0)
     if centre @ centre > MAX_OFFSET * np.var(Z, axis=0).sum():
         X, Z = X - centre, Z - centre
@@ -47,13 +47,13 @@ def _sqdist_pull_back(B: Array, X: Array, Z: Array) -> Array:
 
 
 def _l1dist(X: Array, Z: Array) -> Array:
-    from scipy.spatial.distance import cdist  # here, since lists of kernels need none of SciPy
+    from scipy.spatial.distance import cdist  # here, because listing kernels must not load SciPy
 
     return cdist(X, Z, "cityblock")
 
 
 def _l1dist_pull_back(B: Array, X: Array, Z: Array) -> Array:
-    from sparsegen.kernels._sign_sums import sign_sums  # here, since Numba takes long to import
+    from sparsegen.kernels._sign_sums import sign_sums  # here, because Numba is slow to import
 
     out = np.zeros_like(Z)
     sign_sums(np.ascontiguousarray(B), X, Z, out)

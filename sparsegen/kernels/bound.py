@@ -8,8 +8,9 @@ from functools import cached_property
 import numpy as np
 
 from sparsegen.arrays import Array
+from sparsegen.kernels.affine import split_affine
 from sparsegen.kernels.bases import BASES
-from sparsegen.kernels.expression import DOT, SQDIST, Core, Exp, Expr, base_of, derivative, evaluate, split_affine
+from sparsegen.kernels.expression import DOT, SQDIST, Core, Exp, Expr, base_of, derivative, evaluate
 from sparsegen.kernels.signs import never_negative, never_positive
 
 
@@ -54,7 +55,7 @@ class BoundKernel:
     def falls(self) -> bool:
         """Whether it is radial and, from 1 at distance 0, never rises and never goes below 0.
 
-        This is proved from the expression. A kernel whose proof :mod:`.signs` does not find counts as one that rises.
+        This is proved from the expression. A kernel for which :mod:`.signs` finds no proof counts as rising.
         """
         return self.has_unit_diagonal and never_positive(self.slope) and never_negative(self.expression)
 

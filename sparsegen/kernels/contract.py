@@ -1,4 +1,4 @@
-"""What a kernel must be, checked when it is made: whatever an export or a gradient could not do is refused here."""
+"""What a kernel must be, checked when it is made: one that could not be trained or exported is refused here."""
 
 from __future__ import annotations
 
@@ -28,22 +28,22 @@ from sparsegen.kernels.expression import (
 )
 from sparsegen.kernels.parameter import Parameter
 
-WORDS = (Const, Param, Base, Add, Mul, Exp, Exp2, Pow, Reciprocal, Sqrt)
+NODE_TYPES = (Const, Param, Base, Add, Mul, Exp, Exp2, Pow, Reciprocal, Sqrt)
 VOCABULARY = "numbers, Param, DOT, SQDIST, L1DIST, +, -, *, /, **, Exp, Exp2, Sqrt and Reciprocal"
-STEPS = np.geomspace(1e-3, 1e5, 65)  # distances at which the values and slopes of a kernel are tried
-DOT_STEPS = np.geomspace(1e-3, 30.0, 33)
-MOVE = 1e-4  # of a base, for differences
+PROBED_DISTANCES = np.geomspace(1e-3, 1e5, 65)
+PROBED_PRODUCTS = np.geomspace(1e-3, 30.0, 33)  # and their negatives
+RELATIVE_STEP = 1e-4  # of the differences that slopes are compared with
 
 
 def check_expression(
     name: str, expression: Expr, parameters: Mapping[str, Parameter], scale_parameter: str | None
 ) -> None:
-    """Raise a KernelError that says what to write instead where ``expression`` is none that everything can be made of.
+    """Raise a KernelError if the expression of kernel ``name`` is not in the language or does not fit its parameters.
 
-    ``name`` is the kernel's.
+    The error says what to write instead.
     """
     for node in _all_nodes(expression):
-        if type(node) not in WORDS:
+        if type(node) not in NODE_TYPES:
             known = f"{type(node).__name__}, which is not part of the expression language"
             raise KernelError(f"kernel {name!r} holds {known}; build it from {VOCABULARY}")
     for node in nodes(expression):
@@ -59,13 +59,15 @@ def check_expression(
         raise KernelError(f"kernel {name!r} declares the parameter {_listed(unused)} and never uses it; leave it out")
     if scale_parameter is not None and scale_parameter not in parameters:
         choice = f"name one of {_listed(sorted(parameters))}" if parameters else "leave it out"
-        raise KernelError(f"the scale_parameter of kernel {name!r}, {scale_parameter!r}, is no parameter; {choice}")
+        raise KernelError(
+            f"the scale_parameter of kernel {name!r}, {scale_parameter!r}, is not one of its parameters; {choice}"
+        )
 
 
 def check_values(name: str, bound: Expr) -> None:
-    """Raise a KernelError where a kernel with its default parameters is not finite or its gradient is not right."""
+    """Raise a KernelError if a kernel with its default parameters is not finite or has a wrong gradient."""
     is_distance = BASES[base_of(bound).name].is_distance
-    positive = STEPS if is_distance else DOT_STEPS
+    positive = PROBED_DISTANCES if is_distance else PROBED_PRODUCTS
     probes = np.concatenate([[] if is_distance else -positive[::-1], [0.0], positive])
     with np.errstate(all="ignore"):
         _check_domain(name, bound, probes)
@@ -79,8 +81,8 @@ def check_values(name: str, bound: Expr) -> None:
                 f"the slope of kernel {name!r} is not finite where its base is {probes[wrong][0]:g}, with default "
                 "parameters; write it so that it is"
             )
-        away = probes[probes != 0.0]  # a root has no slope at 0
-        move = MOVE * np.abs(away)
+        away = probes[probes != 0.0]  # at 0 a root has no slope
+        move = RELATIVE_STEP * np.abs(away)
         differences = (_values(bound, away + move) - _values(bound, away - move)) / (2.0 * move)
         size = 1.0 + np.abs(_values(bound, away))
         allowed = 1e-4 * np.abs(differences) + 1e-8 * size / np.abs(away)
@@ -111,17 +113,17 @@ def _check_power(name: str, exponent: Expr, parameters: Mapping[str, Parameter])
         case Const(n) if n < 0.0:
             raise KernelError(f"{wrong} negative, {n:g}; write it with Reciprocal(a), which is also 1 / a")
         case Const(n) if n != int(n):
-            raise KernelError(f"{wrong} no whole number, {n:g}; write it with Sqrt(a)")
+            raise KernelError(f"{wrong} not a whole number, {n:g}; write it with Sqrt(a)")
         case Const():
             return
         case Param(power) if power in parameters:
             if not parameters[power].whole or parameters[power].minimum < 0.0:
                 raise KernelError(
-                    f"{wrong} the parameter {power!r}, which may be negative or no whole number; declare it with "
+                    f"{wrong} the parameter {power!r}, which may be negative or fractional; declare it with "
                     "whole=True and minimum=0 or more"
                 )
         case Param():
-            return  # one of the parameters that are not declared
+            return  # not declared, which is refused elsewhere
         case _:
             raise KernelError(f"{wrong} computed; write a whole number or one parameter")
 
@@ -138,9 +140,9 @@ def _check_base(name: str, bases: set[str]) -> None:
 
 
 def _all_nodes(entry: object) -> Iterable[object]:
-    """Yield ``entry`` and all that is inside it, whether it is part of the language or not."""
+    """Yield ``entry`` and everything inside it, whether it belongs to the language or not."""
     yield entry
-    if type(entry) in WORDS and not isinstance(entry, Const | Param | Base):
+    if type(entry) in NODE_TYPES and not isinstance(entry, Const | Param | Base):
         for operand in vars(entry).values():
             yield from _all_nodes(operand)
 

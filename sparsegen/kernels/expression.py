@@ -22,7 +22,7 @@ from sparsegen.arrays import Array
 class Expr:
     """A node; ``+``, ``-``, ``*``, ``/`` and ``**`` build larger ones."""
 
-    __array_ufunc__ = None  # NumPy's own numbers then leave an operator to the methods below
+    __array_ufunc__ = None  # so that NumPy's numbers leave the operators to the methods below
 
     def __add__(self, other: Expr | float) -> Expr:
         return Add(self, _expr(other))
@@ -46,7 +46,7 @@ class Expr:
         return Mul(self, Reciprocal(_expr(other)))
 
     def __rtruediv__(self, other: float) -> Expr:
-        return _mul(_expr(other), Reciprocal(self))
+        return times(_expr(other), Reciprocal(self))
 
     def __neg__(self) -> Expr:
         return Mul(Const(-1.0), self)
@@ -56,7 +56,7 @@ class Expr:
 
     @property
     def operands(self) -> list[Expr]:
-        """The expressions that this node is made of."""
+        """The expressions directly inside this node."""
         return [value for value in vars(self).values() if isinstance(value, Expr)]
 
     def with_operands(self, change: Callable[[Expr], Expr]) -> Expr:
@@ -88,7 +88,7 @@ class Base(Expr):
 
 @dataclass(frozen=True)
 class Core(Expr):
-    """The affine part of a kernel, ``slope * base + shift``, once it has been split off by :func:`split_affine`."""
+    """The affine part of a kernel, ``slope * base + shift``, as :func:`.affine.split_affine` splits it off."""
 
 
 @dataclass(frozen=True)
@@ -178,7 +178,7 @@ def bind(expr: Expr, params: Mapping[str, float]) -> Expr:
 
 
 def substitute(expr: Expr, old: Expr, new: Expr) -> Expr:
-    """Return ``expr`` with ``new`` wherever ``old`` stood."""
+    """Return ``expr`` with every ``old`` replaced by ``new``."""
     return new if expr == old else expr.with_operands(lambda operand: substitute(operand, old, new))
 
 
@@ -230,19 +230,19 @@ def derivative(expr: Expr) -> Expr:
         case Base() | Core():
             return Const(1.0)
         case Add(a, b):
-            return _add(derivative(a), derivative(b))
+            return plus(derivative(a), derivative(b))
         case Mul(a, b):
-            return _add(_mul(derivative(a), b), _mul(a, derivative(b)))
+            return plus(times(derivative(a), b), times(a, derivative(b)))
         case Exp(a):
-            return _mul(derivative(a), expr)
+            return times(derivative(a), expr)
         case Exp2(a):
-            return _mul(_mul(Const(math.log(2.0)), derivative(a)), expr)
+            return times(times(Const(math.log(2.0)), derivative(a)), expr)
         case Reciprocal(a):
-            return _mul(_mul(Const(-1.0), derivative(a)), Pow(expr, Const(2.0)))
+            return times(times(Const(-1.0), derivative(a)), Pow(expr, Const(2.0)))
         case Sqrt(a):
-            return _mul(_mul(Const(0.5), derivative(a)), InverseSqrt(a))
+            return times(times(Const(0.5), derivative(a)), InverseSqrt(a))
         case Pow(a, Const(n)):
-            return _mul(_mul(Const(n), derivative(a)), Pow(a, Const(n - 1.0)) if n > 1 else Const(1.0))
+            return times(times(Const(n), derivative(a)), Pow(a, Const(n - 1.0)) if n > 1 else Const(1.0))
     raise ValueError(f"{expr} has no derivative")
 
 
@@ -253,100 +253,15 @@ def in_base_two(expr: Expr) -> Expr:
     return expr.with_operands(in_base_two)
 
 
-def split_affine(expr: Expr) -> tuple[Expr, float, float]:
-    """Return ``(outer, slope, shift)`` with ``expr == outer(slope * base + shift)``, the affine part largest.
-
-    Exports multiply ``slope`` into the vectors and add ``shift`` to a table, so a device never computes either. Where
-    the base occurs in several affine terms, the core is what they share: all of it, their common slope, or the base.
-    """
-    terms = dict.fromkeys(_affine_terms(expr))
-    if not terms:  # such as a power of 0: the device still computes its core, and multiplies it by 0
-        return Add(Const(_constant(substitute(expr, base_of(expr), Const(0.0)))), Mul(Const(0.0), Core())), 1.0, 0.0
-    slopes = {slope for slope, _ in terms}
-    slope, shift = next(iter(terms))
-    slope, shift = (slope, shift) if len(terms) == 1 else (slope if len(slopes) == 1 else 1.0, 0.0)
-
-    def outer(node: Expr) -> Expr:
-        affine = _affine(node)
-        if affine is None:
-            return node.with_operands(outer)
-        if affine == (slope, shift):
-            return Core()
-        return Add(Const(affine[1]), Mul(Const(affine[0] / slope), Core()))
-
-    return _folded(outer(expr)), slope, shift
-
-
-def _affine_terms(expr: Expr) -> Iterator[tuple[float, float]]:
-    """Yield slope and shift of every part of ``expr`` that is affine in the base and lies in no larger such part."""
-    affine = _affine(expr)
-    if affine is None:
-        for operand in expr.operands:
-            yield from _affine_terms(operand)
-    elif affine[0]:
-        yield affine
-
-
-def _affine(expr: Expr) -> tuple[float, float] | None:
-    """Return slope and shift where ``expr`` is affine in its base."""
-    if not _depends(expr):
-        return 0.0, _constant(expr)
-    match expr:
-        case Base() | Core():
-            return 1.0, 0.0
-        case Pow(_, Const(0.0)):
-            return 0.0, 1.0
-        case Pow(a, Const(1.0)):
-            return _affine(a)
-        case Add(a, b):
-            left, right = _affine(a), _affine(b)
-            return None if left is None or right is None else (left[0] + right[0], left[1] + right[1])
-        case Mul(a, b):
-            left, right = _affine(a), _affine(b)
-            if left is None or right is None or (left[0] and right[0]):
-                return None
-            return left[0] * right[1] + left[1] * right[0], left[1] * right[1]
-    return None
-
-
-def _folded(expr: Expr) -> Expr:
-    """Return ``expr`` with its constants computed, each sum and product holding at most one, in front."""
-    expr = expr.with_operands(_folded)
-    if not _depends(expr):
-        return Const(_constant(expr))
-    match expr:
-        case Add(a, Const() as constant):
-            return _folded(Add(constant, a))
-        case Add(Const(a), Add(Const(b), rest)):
-            return _add(Const(a + b), rest)
-        case Add(a, b):
-            return _add(a, b)
-        case Mul(a, Const() as constant):
-            return _folded(Mul(constant, a))
-        case Mul(Const(a), Mul(Const(b), rest)):
-            return _mul(Const(a * b), rest)
-        case Mul(a, b):
-            return _mul(a, b)
-        case Pow(a, Const(1.0)):
-            return a
-    return expr
-
-
-def _depends(expr: Expr) -> bool:
-    return any(isinstance(node, Base | Core) for node in nodes(expr))
-
-
-def _constant(expr: Expr) -> float:
-    return float(evaluate(expr, np.zeros(0)))
-
-
-def _add(a: Expr, b: Expr) -> Expr:
+def plus(a: Expr, b: Expr) -> Expr:
+    """Return ``a + b`` without a needless 0."""
     if a == Const(0.0):
         return b
     return a if b == Const(0.0) else Add(a, b)
 
 
-def _mul(a: Expr, b: Expr) -> Expr:
+def times(a: Expr, b: Expr) -> Expr:
+    """Return ``a * b`` without needless factors."""
     if Const(0.0) in (a, b):
         return Const(0.0)
     if a == Const(1.0):

@@ -24,7 +24,7 @@ class Kernel:
     scale_parameter: str | None = None
     """The parameter that grows as the data shrinks, which ``gamma="scale"`` and ``"auto"`` choose."""
     libsvm_name: str | None = None
-    """What LIBSVM, and so scikit-learn's SVC, calls this kernel; ``None`` where it has no such kernel."""
+    """What LIBSVM, and so scikit-learn's SVC, calls this kernel; ``None`` if it has no such kernel."""
 
     def __post_init__(self) -> None:
         check_expression(self.name, self.expression, self.parameters, self.scale_parameter)

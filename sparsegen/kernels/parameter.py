@@ -38,7 +38,7 @@ class Parameter:
 
 
 def _number(value: object) -> float:
-    """Return a float, or NaN for what is no number or too large for one."""
+    """Return a float, or NaN for anything that is not a number or is too large for a float."""
     if isinstance(value, bool) or not isinstance(value, Real):
         return np.nan
     try:

@@ -23,15 +23,15 @@ from sparsegen.kernels.expression import (
     Sqrt,
 )
 
-MAX_TERMS = 256  # a longer sum is not worth the time: nothing is proved about it
-CANCELLED = 1e-12  # a sum of numbers this small beside them is rounding
+MAX_TERMS = 256  # nothing is proved about a longer sum: it would take too much time
+CANCELLED = 1e-12  # a sum smaller than this share of its terms is a rounding error
 
 Atoms = frozenset[tuple[Expr, float]]  # each with its power
 
 
 @dataclass(frozen=True)
 class _Number:
-    """The number of a term, and the size of what was added up to it."""
+    """The number of a term, and the sum of the absolute values that were added up to it."""
 
     value: float
     size: float
@@ -114,7 +114,7 @@ def _multiplied(a: Atoms, b: Atoms) -> Atoms:
 
 
 def _power(expr: Expr, power: float) -> _Terms:
-    """Return a root or reciprocal of what must not be negative: of a single term by its powers, of a sum as an atom."""
+    """Return a power of what must not be negative: a single term has its powers multiplied, a sum becomes an atom."""
     terms = {atoms: number for atoms, number in _expand(expr).items() if abs(number.value) > CANCELLED * number.size}
     if not terms or not _all_positive(terms):
         raise _UndecidedError

@@ -29,7 +29,7 @@ def lower(model: SparseModel, format: Format = FLOAT32, *, base_two: bool = True
     """Return the program that computes what ``model`` computes, in a number format.
 
     ``base_two`` writes the exponentials of a float program as powers of two, and as squares of each other, for targets
-    that bring their own.
+    that supply their own ``exp2``.
     """
     if not isinstance(format.numbers, IntegerFormat):
         return Lowered(model, format, float_road(model, base_two=base_two), make_selftest(model))
@@ -45,7 +45,7 @@ def lower(model: SparseModel, format: Format = FLOAT32, *, base_two: bool = True
 
 
 def float_road(model: SparseModel, *, base_two: bool = False) -> Program:
-    """Return the float program of a model, with all that can be precomputed folded in."""
+    """Return the float program of a model, with everything that can be precomputed folded in."""
     rows = data_like(model)  # before vectors are collapsed into weights, which do not lie where the data lies
     model = prune(model)
     model = collapse_linear(model)
@@ -59,7 +59,7 @@ def float_road(model: SparseModel, *, base_two: bool = False) -> Program:
 def integer_road(model: SparseModel, format: Format) -> IntegerProgram:
     """Return the integer program of a model, with every scale chosen so that nothing can overflow."""
     if not isinstance(format.numbers, IntegerFormat):
-        raise TypeError(f"{format.dtype} is no integer format")
+        raise TypeError(f"{format.dtype} is not an integer format")
     box, rows = calibrate(model, format.rows)
     model = prune(model)
     model = collapse_linear(model)

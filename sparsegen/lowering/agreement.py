@@ -1,4 +1,4 @@
-"""How an integer program does beside the real-valued model, on rows."""
+"""How well an integer program agrees with the real-valued model, measured on rows."""
 
 from __future__ import annotations
 
@@ -16,17 +16,18 @@ from sparsegen.model import SparseModel
 
 @dataclass(frozen=True)
 class Agreement:
-    """Labels and accuracy of a program on rows, and what they are rows of."""
+    """How a program labels rows, compared with the real-valued model and with the known labels."""
 
     dtype: str
     rows: int
     calibrated: bool
-    """Whether the rows are a user's, not points made up near the model's vectors."""
+    """Whether the rows are the user's; otherwise they are points made up near the model's vectors."""
     same_labels: float
-    """Share of the rows whose label both agree on."""
+    """Share of the rows that the program and the model label alike."""
     accuracy: float | None
     """Share of the rows labelled correctly, where labels are known."""
     real_accuracy: float | None
+    """The same share for the real-valued model."""
 
     @property
     def loss(self) -> float:
@@ -44,7 +45,7 @@ class Agreement:
 def agreement(
     program: IntegerProgram, model: SparseModel, rows: Array | None, labels: NDArray[Any] | None
 ) -> Agreement:
-    """Return how a program does on rows, or on points near the model's vectors where there are none."""
+    """Return how well a program agrees with the model on rows, or without rows on points near the model's vectors."""
     _, X = calibrate(model, rows)
     real, ours = model.predict_index(X), program.predict_index(program.inputs(X))
     accuracy = real_accuracy = None

@@ -14,14 +14,14 @@ from sparsegen.model import SparseModel
 
 @dataclass(frozen=True)
 class Box:
-    """The least and largest raw value of every feature."""
+    """The smallest and largest raw value of every feature."""
 
     low: Array
     high: Array
 
     @classmethod
     def around(cls, rows: Array) -> Box:
-        """Return the box of some rows."""
+        """Return the smallest box that holds the rows."""
         return cls(rows.min(axis=0), rows.max(axis=0))
 
     @classmethod
@@ -31,7 +31,7 @@ class Box:
         if isinstance(stored, dict):
             try:
                 low, high = (np.asarray(stored.get(side, []), dtype=np.float64) for side in ("low", "high"))
-            except (TypeError, ValueError):  # words, or lists in lists
+            except (TypeError, ValueError):  # text, or nested lists
                 low = high = np.empty(0)
             if low.shape == high.shape == (model.n_features,) and np.all(low <= high):
                 return cls(low, high)

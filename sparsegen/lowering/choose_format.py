@@ -1,4 +1,4 @@
-"""Choose the smallest number format that a model can do with."""
+"""Choose the smallest number format that keeps a model accurate enough."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from sparsegen.model import SparseModel
 
 @dataclass(frozen=True)
 class Choice:
-    """The program in the format that was chosen, and how the integer formats that were tried did."""
+    """The program in the chosen format, and the agreement of every integer format that was tried."""
 
     lowered: Lowered
     tried: tuple[Agreement, ...]
@@ -29,8 +29,8 @@ def choose_format(
 ) -> Choice:
     """Return the model in the smallest format that loses at most ``max_loss`` points of accuracy.
 
-    ``wanted`` tells all but the number format: what to read, and the rows to judge on. ``lower`` is the target's, where
-    the program is for one.
+    ``wanted`` gives everything else: what to read, and the rows to judge on. ``lower`` is the target's, if the program
+    is for one.
     """
     tried: list[Agreement] = []
     for numbers in INTEGERS_SMALLEST_FIRST:
@@ -39,7 +39,7 @@ def choose_format(
         except OptionError:
             if not wanted.reads.is_float:
                 raise
-            break  # a kernel that integers do not have
+            break  # the kernel has no integer form
         if lowered.agreement is not None:
             tried.append(lowered.agreement)
         if tried[-1].loss <= max_loss:

@@ -13,9 +13,9 @@ from sparsegen.lowering.reader import INT16_MAX
 
 
 def scale_coefficients(coef: Array, intercept: Array, largest: int, one: int) -> tuple[Integers, Integers, float]:
-    """Return 16-bit coefficients, the intercept and the worth of a score unit, so that no sum can leave 32 bits.
+    """Return 16-bit coefficients, the intercept and the value of a score unit, so that no sum can leave 32 bits.
 
-    A coefficient is multiplied with a value from 0 to ``largest``, where ``one`` stands for 1; whatever the order, a
+    A coefficient is multiplied with a value from 0 to ``largest``, where ``one`` stands for 1. Whatever the order, a
     partial sum lies between the intercept with all negative terms and the intercept with all positive ones.
     """
     up = largest * np.maximum(coef, 0.0).sum(axis=(1, 2)) + one * np.maximum(intercept, 0.0)
@@ -32,7 +32,7 @@ def scale_coefficients(coef: Array, intercept: Array, largest: int, one: int) ->
 
 
 def partial_sums(coef: Integers, intercept: Integers, largest: int) -> tuple[int, int]:
-    """Return the largest and the least value that any partial sum of any score can take."""
+    """Return the largest and the smallest value that any partial sum of any score can take."""
     up = largest * np.maximum(coef, 0).sum(axis=(1, 2)) + np.maximum(intercept, 0)
     down = largest * np.minimum(coef, 0).sum(axis=(1, 2)) + np.minimum(intercept, 0)
     return int(up.max()), int(down.min())
@@ -46,5 +46,5 @@ def with_coefficients(program: IntegerProgram, coef: Array, intercept: Array) ->
 
 
 def score_error(program: IntegerProgram, rows: Array, wanted: Array) -> float:
-    """Return the mean absolute difference of the program's scores from those wanted."""
+    """Return the mean absolute difference between the program's scores and the wanted ones."""
     return float(np.mean(np.abs(program.scores(program.inputs(rows)) * program.unit - wanted)))

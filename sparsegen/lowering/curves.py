@@ -20,14 +20,14 @@ Integers = NDArray[np.int64]
 
 KERNEL_BITS = 15  # K = 1 is 2^15
 LARGEST_VALUE = 2**KERNEL_BITS - 1
-INTERVALS = 16  # of a table, per octave
-PLACE_BITS = 8  # of the place between two entries
-FRACTION_BITS = 12  # of an exponent: 4 choose the interval, 8 the place in it, so that bytes need no shifting
-OCTAVES = 16  # beyond, 2^-x is less than half a unit; 4 bits, which make the exponent 16
-CHORD = (math.log(2.0) / INTERVALS) ** 2 / 16.0  # half of how far a chord of 2^-f lies above it, relative
-NEGLIGIBLE = 2.0 ** -(KERNEL_BITS + 1)  # half a unit
-GOOD_ENOUGH = 2e-4  # error of a sampled curve: that of a half power
-NARROWEST_END = INTERVALS << 1  # intervals of the narrowest width, from 0 on
+INTERVALS = 16  # per octave of a table
+PLACE_BITS = 8  # the place between two table entries has this many bits
+FRACTION_BITS = 12  # of an exponent: 4 bits choose the interval, 8 the place in it, a whole byte
+OCTAVES = 16  # 2^-16 is half a unit, so larger exponents give 0; with the fraction an exponent has 16 bits
+CHORD_CORRECTION = (math.log(2.0) / INTERVALS) ** 2 / 16.0  # half the height of a chord above 2^-f, relative to 2^-f
+HALF_UNIT = 2.0 ** -(KERNEL_BITS + 1)
+TARGET_ERROR = 2e-4  # of a sampled curve: as good as a half power
+NARROW_INTERVALS = INTERVALS << 1  # that have the narrowest width, starting at 0
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class HalfPower:
 
     @property
     def end(self) -> int:
-        """The distance from which on the value is 0."""
+        """The value is 0 from this distance on."""
         return (OCTAVES << self.octave) >> self.doubling
 
     def __call__(self, d: Integers) -> Integers:
@@ -50,7 +50,7 @@ class HalfPower:
 
     @cached_property
     def error(self) -> float:
-        """The largest error at any distance, exhaustively over the exponents."""
+        """The largest error at any distance, found by trying every exponent."""
         own = self.octave - self.doubling  # log2 of the distance over which this kernel halves
         width = max(0, own - FRACTION_BITS)
         d = np.arange(OCTAVES * 2.0 ** min(own, FRACTION_BITS)).astype(np.int64) << width
@@ -71,13 +71,13 @@ def half_power(d: Integers, octave: int) -> Integers:
 
 
 def half_power_table(octave: int) -> Integers:
-    """Return ``2^15 * 2^-f`` at the ends of the intervals, a little less: the lines between them run above the curve.
+    """Return ``2^15 * 2^-f`` at the ends of the intervals, lowered a little: lines between them run above the curve.
 
-    Where an exponent's last bits are cut off, f is taken in the middle of what they can be.
+    If the last bits of an exponent are dropped, f is the middle of the values that they can have.
     """
     middle = 0.5 / 2**FRACTION_BITS if octave > FRACTION_BITS else 0.0
     f = np.arange(INTERVALS + 1) / INTERVALS + middle
-    return np.asarray(np.rint((1.0 - CHORD) * 2.0**KERNEL_BITS * 2.0**-f), dtype=np.int64)
+    return np.asarray(np.rint((1.0 - CHORD_CORRECTION) * 2.0**KERNEL_BITS * 2.0**-f), dtype=np.int64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,12 +98,12 @@ class SampledCurve:
     @property
     def shifts(self) -> int:
         """How often the distance can be halved."""
-        return (len(self.values) - 1 - NARROWEST_END) // INTERVALS
+        return (len(self.values) - 1 - NARROW_INTERVALS) // INTERVALS
 
     @property
     def end(self) -> int:
-        """The distance from which on the value is 0."""
-        return NARROWEST_END << (self.width + self.shifts)
+        """The value is 0 from this distance on."""
+        return NARROW_INTERVALS << (self.width + self.shifts)
 
     def __call__(self, d: Integers) -> Integers:
         """Return the values at distances."""
@@ -112,26 +112,26 @@ class SampledCurve:
         z = d >> (self.width - PLACE_BITS) if self.width >= PLACE_BITS else d << (PLACE_BITS - self.width)
         start = np.zeros_like(z)
         for _ in range(self.shifts):
-            far = z >= NARROWEST_END << PLACE_BITS
+            far = z >= NARROW_INTERVALS << PLACE_BITS
             z, start = np.where(far, z >> 1, z), start + np.where(far, INTERVALS, 0)
         return np.asarray(np.where(near, _between(self.values, start + (z >> PLACE_BITS), z), 0))
 
 
 def _between(table: Integers, index: Integers, z: Integers) -> Integers:
-    """Return what lies between an entry and the next, at the place that the low bits of z tell."""
+    """Return the value on the line from an entry to the next; the low bits of z say where."""
     place = z & ((1 << PLACE_BITS) - 1)
     return np.asarray(table[index] - (((table[index] - table[index + 1]) * place) >> PLACE_BITS))
 
 
 def sample_curve(exact: Callable[[Array], Array], largest: int) -> SampledCurve:
-    """Return the shortest table of a falling function that is good enough up to the distance ``largest``.
+    """Return the shortest table of a falling function that reaches ``TARGET_ERROR`` up to the distance ``largest``.
 
-    Where none is, return the one with the least error.
+    If none does, return the most accurate one.
     """
     tried = []
     for width in reversed(range(max(1, largest.bit_length()))):
         tried.append(_sampled(exact, largest, width))
-        if tried[-1].error <= GOOD_ENOUGH:
+        if tried[-1].error <= TARGET_ERROR:
             break
     return min(tried, key=lambda curve: curve.error)
 
@@ -139,18 +139,20 @@ def sample_curve(exact: Callable[[Array], Array], largest: int) -> SampledCurve:
 def _sampled(exact: Callable[[Array], Array], largest: int, width: int) -> SampledCurve:
     shifts = 0
     while (
-        NARROWEST_END << (width + shifts) <= largest
-        and exact(np.array([float(NARROWEST_END << (width + shifts))]))[0] > NEGLIGIBLE
+        NARROW_INTERVALS << (width + shifts) <= largest
+        and exact(np.array([float(NARROW_INTERVALS << (width + shifts))]))[0] > HALF_UNIT
     ):
         shifts += 1
-    first = np.arange(NARROWEST_END) << width
-    later = [np.arange(INTERVALS, NARROWEST_END) << (width + shift) for shift in range(1, shifts + 1)]
-    ends = np.concatenate([first, *later, [NARROWEST_END << (width + shifts)]])
-    step = np.concatenate([np.zeros(NARROWEST_END), *(np.full(INTERVALS, s) for s in range(1, shifts + 1)), [shifts]])
-    cut = np.maximum(2.0 ** (width - PLACE_BITS + step), 1.0) - 1.0  # the last bits, which a shift drops
+    first = np.arange(NARROW_INTERVALS) << width
+    later = [np.arange(INTERVALS, NARROW_INTERVALS) << (width + shift) for shift in range(1, shifts + 1)]
+    ends = np.concatenate([first, *later, [NARROW_INTERVALS << (width + shifts)]])
+    step = np.concatenate(
+        [np.zeros(NARROW_INTERVALS), *(np.full(INTERVALS, s) for s in range(1, shifts + 1)), [shifts]]
+    )
+    cut = np.maximum(2.0 ** (width - PLACE_BITS + step), 1.0) - 1.0  # the most that dropped bits can hold
     at = exact(ends + cut / 2.0)
-    # A line lies above a curve that bends upwards: take off half of how far, at the middle of the intervals around.
-    # An interval of 1 has no distance inside it.
+    # A chord lies above a convex curve: lower each entry by half the mean gap in the middle of its two intervals.
+    # An interval of width 1 has no distance inside it.
     bend = (at[:-1] + at[1:]) / 2.0 - exact((ends[:-1] + ends[1:] + cut[:-1]) / 2.0)
     bend[np.diff(ends) == 1] = 0.0
     at = at - (np.append(bend, 0.0) + np.insert(bend, 0, bend[0])) / 4.0
@@ -160,8 +162,8 @@ def _sampled(exact: Callable[[Array], Array], largest: int, width: int) -> Sampl
 
 
 def _error(curve: SampledCurve, exact: Callable[[Array], Array], largest: int) -> float:
-    """Return the largest error up to a distance: over every value that the place between entries can have."""
-    end = NARROWEST_END << PLACE_BITS
+    """Return the largest error up to the distance ``largest``, found by trying every place between entries."""
+    end = NARROW_INTERVALS << PLACE_BITS
     worst = 0.0 if curve.end > largest else float(exact(np.array([float(curve.end)]))[0])
     for shift in range(curve.shifts + 1):
         z = np.arange(end // 2 if shift else 0, end, dtype=np.int64)

@@ -3,7 +3,7 @@
     min_{c, b}  sum_i |sum_u c_u K_u(x_i) + b - f(x_i)|^2 + damping |c - c_0|^2
 
 f is the real-valued model, K_u(x_i) what the integer program computes for a calibration row, its rounding included, and
-c_0 the model's coefficients. No labels are needed, and it is the same for every method.
+c_0 the model's coefficients. It needs no labels and serves every method.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ MAX_ROWS = 20_000
 
 
 def finish(program: IntegerProgram, model: SparseModel, rows: Array) -> IntegerProgram:
-    """Return the program with coefficients re-solved on ``rows``, where that brings its scores closer there."""
+    """Return the program with coefficients re-solved on ``rows``, if that brings its scores closer to the model's."""
     if program.is_linear:
-        return program  # its coefficients are not rounded to a grid that anything else could make up for
+        return program  # it has no rounded vectors that other coefficients could make up for
     rows = thinned(rows, MAX_ROWS)
     K = program.kernel_values(program.seen(program.inputs(rows))) / 2.0**KERNEL_BITS
     Phi = np.column_stack([K.reshape(len(rows), -1), np.ones(len(rows))])

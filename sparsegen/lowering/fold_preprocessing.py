@@ -4,12 +4,12 @@ Dot products absorb scale, offset and the kernel's slope entirely. Squared dista
 they can be, ``-a |s|^2 + 2 a z.s - a |z|^2``: one multiplication per feature and vector, and per-feature scales fold
 into it. L1 distances are differences, into which one common scale folds.
 
-Float32 loses digits where large terms cancel. There are cheaper and more careful ways to write the same program, and
-the pass takes the first whose :func:`rounding_error` is small:
+Float32 loses digits where large terms cancel. The same program can be written in several ways, from the cheapest to
+the most careful, and the pass takes the first whose :func:`rounding_error` is small:
 
 1. raw features;
-2. features in a buffer, with the transform's offset taken off (and its scale applied);
-3. features in a buffer, with the centre of the vectors taken off;
+2. features in a buffer, with the transform's offset subtracted (and its scale applied);
+3. features in a buffer, with the centre of the data subtracted;
 
 each in dot form first, then with squared distances as plain differences.
 """
@@ -23,14 +23,14 @@ import numpy as np
 
 from sparsegen.arrays import Array
 from sparsegen.kernels import BoundKernel
-from sparsegen.kernels.expression import Const, Core, Expr, Mul, base_of, split_affine, substitute
-from sparsegen.lowering.program import Part, Program
+from sparsegen.kernels.affine import split_affine
+from sparsegen.kernels.expression import Const, Core, Expr, Mul, base_of, substitute
+from sparsegen.lowering.program import FORM_OF_DISTANCE, Part, Program
 from sparsegen.lowering.rounding import rounding_error
 from sparsegen.model import SparseModel, Transform
 
 MAX_ERROR = 2e-5  # of the scores, relative to the largest: a fifth of what `verify` allows
-NEGLIGIBLE = 1e-7  # of a kernel's argument
-FORMS = {"sqdist": "square", "l1dist": "absolute"}
+NEGLIGIBLE_CORRECTION = 1e-7  # of a kernel's argument
 
 
 @dataclass(frozen=True)
@@ -45,12 +45,12 @@ class _Group:
 
 
 def fold_preprocessing(model: SparseModel, rows: Array) -> Program:
-    """Return the program for ``model`` with its transform and kernel parameters folded where float32 allows it.
+    """Return the program for ``model`` with its transform and kernel parameters folded as far as float32 allows.
 
     ``rows`` are raw rows like those the device will see; the choice is made for them.
     """
     best, least = None, np.inf
-    with np.errstate(all="ignore"):  # a way that overflows has no finite error, and is not taken
+    with np.errstate(all="ignore"):  # a program that overflows has no finite error and is not taken
         for program in _ways(model, rows):
             error = rounding_error(program, rows)
             if error <= MAX_ERROR:
@@ -67,11 +67,11 @@ def _ways(model: SparseModel, rows: Array) -> Iterator[Program]:
     T = model.transform
     groups = _group_kernels(model.kernels)
     common = _is_common(T.scale)
-    factor = np.ones_like(T.scale) if common else T.scale  # a common scale folds, so the buffer need not apply it
+    factor = np.ones_like(T.scale) if common else T.scale  # a common scale folds into the tables instead
     inputs: list[tuple[Array, Array] | None] = [None]
     inputs += [(_rounded(centre), factor) for centre in (T.offset, rows.mean(axis=0))]
     if common and not np.any(T.offset):
-        del inputs[1]  # nothing to take off: it would be the first way again, with a buffer
+        del inputs[1]  # no offset to subtract: this would be the first way plus a buffer
     for dot_form in (True, False) if any(group.base == "sqdist" for group in groups) else (True,):
         for buffer in inputs:
             program = _write(model, groups, buffer, dot_form, rows.mean(axis=0))
@@ -89,12 +89,12 @@ def _write(
     T = model.transform
     offset, scale = buffer if buffer is not None else (np.zeros_like(T.offset), np.ones_like(T.scale))
     # What is left for the tables: (x - T.offset) T.scale = (s - rest.offset) rest.scale, with s = (x - offset) scale.
-    # The stored offset is rounded to float32; the rounding is part of the rest, so it costs nothing.
+    # The stored offset is rounded to float32. The rest makes up for the rounding, so it costs no accuracy.
     rest = Transform((T.offset - offset) * scale, T.scale / scale)
     middle = (middle - offset) * scale
     projection = projection_shift = None
     if T.projection is not None:
-        centre = _rounded(model.vectors.mean(axis=0))  # around 0 fewer digits cancel, and the shift is there anyway
+        centre = _rounded(model.vectors.mean(axis=0))  # near 0 fewer digits cancel, and the shift is needed anyway
         projection, projection_shift = _rounded_affine(T.projection * rest.scale, rest.offset, middle)
         projection_shift -= centre
         middle = projection @ middle + projection_shift
@@ -123,7 +123,7 @@ def _make_part(group: _Group, model: SparseModel, T: Transform, dot_form: bool, 
         return Part("dot", vectors, group.shift + shift, 1.0, None, outers, coef)
     raw = T.offset + model.vectors / T.scale
     if group.base == "sqdist" and dot_form:
-        # The norms are those of the vectors as rounded, so that rounding only moves a vector and cancels at x = z.
+        # The norms are those of the rounded vectors: rounding moves a vector, but at x = z the terms still cancel.
         square = _rounded(group.slope * T.scale**2)
         vectors = _rounded(-2.0 * square * raw)
         shift = group.shift + (vectors**2 / (4.0 * square)).sum(axis=1)
@@ -131,23 +131,23 @@ def _make_part(group: _Group, model: SparseModel, T: Transform, dot_form: bool, 
     if not _is_common(T.scale):
         return None
     factor = abs(float(T.scale[0])) ** (2 if group.base == "sqdist" else 1)
-    shift = np.full(len(raw), group.shift + 0.0)  # not -0.0, which would be added
-    return Part(FORMS[group.base], raw, shift, group.slope * factor, None, outers, coef)
+    shift = np.full(len(raw), group.shift + 0.0)  # 0.0 instead of -0.0
+    return Part(FORM_OF_DISTANCE[group.base], raw, shift, group.slope * factor, None, outers, coef)
 
 
 def _is_common(scale: Array) -> bool:
-    """Whether distances see one scale: a feature's sign makes no difference to them."""
+    """Return whether all features have the same scale up to sign, which makes no difference to distances."""
     return bool(np.all(np.abs(scale) == abs(scale[0])))
 
 
 def _rounded_affine(matrix: Array, offset: Array, middle: Array) -> tuple[Array, Array]:
     """Return ``matrix`` in float32 and the shift with which ``matrix @ s + shift`` is ``matrix @ (s - offset)``.
 
-    The shift makes it exact at ``middle``, so that rounding counts for the spread of the data only, not its offset.
+    The shift makes it exact at ``middle``, so the rounding error depends on the spread of the data, not its offset.
     """
     rounded = _rounded(matrix)
     correction = (matrix - rounded) @ middle
-    if np.abs(correction).max() < NEGLIGIBLE:  # a shift that stays the same for all vectors needs no table
+    if np.abs(correction).max() < NEGLIGIBLE_CORRECTION:  # a shift that all vectors share needs no table
         correction[:] = 0.0
     return rounded, correction - matrix @ offset + 0.0
 
@@ -157,7 +157,7 @@ def _rounded(values: Array) -> Array:
 
 
 def _group_kernels(kernels: tuple[BoundKernel, ...]) -> list[_Group]:
-    """Return the kernels in groups; the t of a group is that of its kernel with the smallest slope."""
+    """Return the kernels in groups; a group has the t of its kernel with the smallest slope."""
     split = [(base_of(kernel.expression).name, *split_affine(kernel.expression)) for kernel in kernels]
     groups: list[_Group] = []
     for k in sorted(range(len(split)), key=lambda k: abs(split[k][2])):

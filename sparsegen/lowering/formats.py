@@ -32,13 +32,13 @@ class IntegerFormat(NumberFormat):
     """Integers: vectors and features are indices of a grid, coefficients have 16 bits, scores 32."""
 
     index_dtype: np.dtype[Any]
-    """Of an index of the grid."""
+    """Type of a grid index."""
     weight_dtype: np.dtype[Any]
-    """Of an entry of a projection."""
+    """Type of an entry of a projection."""
     levels: int
     """The largest index."""
     projected_levels: int
-    """The largest index of a raw feature in front of a projection: weights and indices share 31 bits."""
+    """The largest index of a raw feature before a projection: weights and indices share 31 bits."""
 
     @property
     def is_exact(self) -> bool:

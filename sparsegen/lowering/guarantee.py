@@ -1,14 +1,15 @@
-"""What can be said of an integer program for every input of its box, not only for those that were tried.
+"""What is proved about an integer program for every input in its box, not only for the rows that were tried.
 
 **Overflow.** Every intermediate value lies in an interval that follows from the types and tables alone.
 
-**Error.** With f the real-valued model and F the same in the integers' vectors and coefficients but real arithmetic,
+**Error.** Let f be the real-valued model, and F the same sum with the integer program's vectors and coefficients but in
+real arithmetic. Then
 
     |out * unit - f(x)| <= |F - f| + |F(x) - F(x')| + sum_u |c_u| * (error of K)
 
-where x' is x as rounded to the grid. In the kernel's feature space f and F are vectors and K(x, .) has length 1: the
-first term is at most the length of F - f, and the second at most the length of F times the distance of K(x, .) and
-K(x', .), which depends on |x - x'| only (the reproducing property).
+where x' is x rounded to the grid. In the kernel's feature space f and F are vectors and K(x, .) has length 1. By the
+reproducing property the first term is at most the length of F - f, and the second at most the length of F times the
+distance between K(x, .) and K(x', .), which depends on |x - x'| only.
 """
 
 from __future__ import annotations
@@ -25,10 +26,11 @@ from sparsegen.lowering.quantize import largest_distance
 from sparsegen.model import SparseModel
 
 UINT32_MAX = 2**32 - 1
-FLOAT_ROUNDING = (
-    2.0**-10
-)  # of a step: what float32 may lose of (x - offset) * factor for indices up to 2^12; the offset's
-# own rounding, which counts where features are far from 0, comes on top
+FLOAT_ROUNDING = 2.0**-10
+"""What float32 may lose of (x - offset) * factor, in steps, for indices up to 2^12.
+
+The rounding of the offset itself, which matters for features far from 0, is added to it.
+"""
 
 
 @dataclass(frozen=True)
@@ -38,24 +40,24 @@ class Guarantee:
     low: Array
     high: Array
     error: Array
-    """Of each score, in the real-valued model's units."""
+    """Bound on the error of each score, in units of the real-valued model."""
     intervals: dict[str, tuple[int, int]]
-    """Least and largest value of every intermediate result."""
+    """Smallest and largest value of every intermediate result."""
     is_projected: bool = False
     """Whether the error holds only where the projection stays within its grid."""
     largest_index: int | None = None
-    """Largest index that may be read, where the input's type holds larger ones."""
+    """Largest index that may be read, if the type of the input holds larger ones."""
 
     @property
     def margin(self) -> float:
-        """Score (two classes) or lead (several) of the real-valued model beyond which the label cannot change."""
+        """The label cannot change if the real-valued model's score (two classes) or lead (several) exceeds this."""
         if len(self.error) == 1:
             return float(self.error[0])
         first, second = np.sort(self.error)[-2:]
         return float(first + second)
 
     def sentences(self) -> tuple[tuple[str, str], ...]:
-        """Return what holds, as (subject, sentence)."""
+        """Return the guarantee as pairs of subject and sentence."""
         what = "score" if len(self.error) == 1 else "lead"
         condition = " whose projection stays within its grid" if self.is_projected else ""
         inputs = "for every input" if self.largest_index is None else f"for indices up to {self.largest_index}"
@@ -68,7 +70,7 @@ class Guarantee:
 
 
 def guarantee(program: IntegerProgram, model: SparseModel) -> Guarantee:
-    """Return what holds for every input; raise where an intermediate value could overflow."""
+    """Return what holds for every input; raise if an intermediate value could overflow."""
     bounds = intervals(program)
     for name, (least, largest) in bounds.items():
         limits = (0, UINT32_MAX) if name.startswith("unsigned") else (-INT32_MAX - 1, INT32_MAX)
@@ -88,7 +90,7 @@ def guarantee(program: IntegerProgram, model: SparseModel) -> Guarantee:
 
 
 def intervals(program: IntegerProgram) -> dict[str, tuple[int, int]]:
-    """Return the least and largest value of every intermediate result, whatever the inputs are."""
+    """Return the smallest and largest value of every intermediate result, whatever the inputs are."""
     bounds: dict[str, tuple[int, int]] = {}
     reader, levels_in = program.reader, program.reader.levels
     if reader.kind.is_raw_integer and not reader.is_identity:
@@ -157,7 +159,7 @@ def _kernel_error(program: IntegerProgram, model: SparseModel) -> Array:
 
 
 def real_vectors(program: IntegerProgram, model: SparseModel) -> Array:
-    """Return the grid's vectors where the kernels see them."""
+    """Return the program's vectors in the space of the kernels."""
     T = model.transform
     if T.projection is None:
         return np.asarray((program.low + program.vectors * program.step - T.offset) * T.scale)

@@ -1,4 +1,4 @@
-"""IntegerProgram: a model as the integer loops a device runs, and a simulator of them that is exact to the bit.
+"""IntegerProgram: a model as the integer loops a device runs, and a bit-exact simulator of them.
 
 In this order, with every value an integer::
 
@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from sparsegen.arrays import Array
 from sparsegen.lowering.curves import HalfPower, Integers, SampledCurve
 from sparsegen.lowering.formats import IntegerFormat
-from sparsegen.lowering.reader import Reader
+from sparsegen.lowering.reader import GridReader
 from sparsegen.model import Label
 
 INT32_MAX = 2**31 - 1
@@ -50,7 +50,7 @@ class IntegerProgram:
     """What an integer export computes."""
 
     numbers: IntegerFormat
-    reader: Reader
+    reader: GridReader
     low: Array
     """Raw value of index 0 of every feature."""
     step: Array
@@ -63,13 +63,13 @@ class IntegerProgram:
     form: str
     """``square``, ``absolute`` or ``linear``."""
     vectors: Integers
-    """(m, values seen by the kernels); empty for ``linear``"""
+    """(m, values seen by the kernels); empty for ``linear``."""
     levels: int
     """Largest index that the kernels see."""
     curves: tuple[HalfPower, ...] | tuple[SampledCurve, ...]
     """How every kernel falls with the distance; empty for ``linear``."""
     coef: Integers
-    """(n_outputs, kernels, m), or (n_outputs, 1, values seen) for ``linear``"""
+    """(n_outputs, kernels, m), or (n_outputs, 1, values seen) for ``linear``."""
     intercept: Integers
     unit: float
     n_features: int
@@ -102,7 +102,7 @@ class IntegerProgram:
         return np.dtype(np.int32)
 
     def inputs(self, X: Array) -> NDArray[Any]:
-        """Return raw rows in the type that the program reads: rounded, and cut off at the type's limits."""
+        """Return raw rows in the type that the program reads: rounded, and clipped to the limits of the type."""
         if self.reader.kind.is_grid:
             return np.clip(np.floor((X - self.low) / self.step + 0.5), 0, self.reader.levels).astype(self.input_dtype)
         if self.reader.kind.is_float:

@@ -25,14 +25,14 @@ def thinned(rows: NDArray[Any], most: int) -> NDArray[Any]:
 
 
 def data_like(model: SparseModel) -> Array:
-    """Return the raw expansion vectors, points halfway between them, and points one unit of the scaler beside them."""
+    """Return the raw expansion vectors, points halfway between them, and points one unit of the scaler away."""
     rows = raw_inputs(model)
     beside = (-1.0) ** np.add.outer(np.arange(len(rows)), np.arange(rows.shape[1])) / model.transform.scale
     return np.vstack([rows, (rows + np.roll(rows, 1, axis=0)) / 2.0, rows + beside])
 
 
 def stand_in_rows(model: SparseModel, low: Array, high: Array) -> Array:
-    """Return raw rows within a box to choose scales on where no data is at hand: the same ones every time.
+    """Return raw rows within a box, to choose scales on when there is no data: the same ones every time.
 
     They are those of :func:`data_like` and noisy points on the lines between vectors.
     """

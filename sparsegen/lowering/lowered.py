@@ -1,4 +1,4 @@
-"""Lowered: a model as the program a device runs, with all that is proved or was measured of it."""
+"""Lowered: a model as the program a device runs, with everything proved or measured about it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from sparsegen.model import SparseModel
 
 @dataclass(frozen=True)
 class Reference:
-    """What a device must give for rows."""
+    """What a device must compute for rows."""
 
     scores: Array
     labels: NDArray[np.int64]
@@ -28,7 +28,7 @@ class Reference:
     unit: float
     """What one unit of a score is worth in the real-valued model."""
     is_exact: bool
-    """Whether every score must agree bit by bit."""
+    """Whether every score must agree bit for bit."""
 
 
 @dataclass(frozen=True)
@@ -40,9 +40,9 @@ class Lowered:
     program: Program | IntegerProgram
     selftest: Selftest
     guarantee: Guarantee | None = None
-    """What holds for every input of an integer program."""
+    """What is proved for every input of an integer program."""
     agreement: Agreement | None = None
-    """How an integer program does beside the real-valued model on rows."""
+    """How well an integer program agrees with the real-valued model on rows."""
 
     @property
     def n_features(self) -> int:
@@ -65,12 +65,12 @@ class Lowered:
         return self.program.score_dtype
 
     def inputs(self, X: Array) -> NDArray[Any]:
-        """Return raw rows in the type that the program reads; a value that no device takes is a DataError."""
+        """Return raw rows in the type that the program reads; raise a DataError for a value that no device can read."""
         as_float32(X)
         return self.program.inputs(np.asarray(X, dtype=np.float64))
 
     def reference(self, X: Array) -> Reference:
-        """Return what a device must give for raw rows."""
+        """Return what a device must compute for raw rows."""
         if not isinstance(self.program, IntegerProgram):
             return Reference(self.model.scores(X), self.model.predict_index(X), 1.0, is_exact=False)
         inputs = self.inputs(X)
@@ -79,7 +79,7 @@ class Lowered:
 
     @property
     def promises(self) -> tuple[tuple[str, str], ...]:
-        """What holds for every input of an integer program, and what was measured of it: (subject, sentence)."""
+        """What is proved and what was measured about an integer program, as pairs of subject and sentence."""
         if self.guarantee is None or self.agreement is None:
             return ()
         return (*self.guarantee.sentences(), ("agreement", str(self.agreement)))

@@ -1,10 +1,10 @@
-"""Vectors that weigh most first, and after each what the rest can still change: a prediction may stop there.
+"""Put the vectors with the most weight first, and bound what the rest can still change, so a prediction can stop early.
 
-Kernel values are never negative and at most ``LARGEST_VALUE``. So the rest of a binary score lies between the sums of
-its negative and of its positive coefficients times ``LARGEST_VALUE``, and the rest of a lead of one class over another
-is at most the sum over the vectors of their largest coefficient less their smallest.
+Kernel values lie between 0 and ``LARGEST_VALUE``. So the rest of a binary score lies between the sums of its negative
+and of its positive coefficients, times ``LARGEST_VALUE``. The lead of one class over another changes by at most the sum
+over the remaining vectors of their largest coefficient minus their smallest, times ``LARGEST_VALUE``.
 
-Bounds are kept in units of 2^16, rounded up, and compared with scores rounded down: a stop is always right.
+Bounds are in units of 2^16, rounded up, and compared with scores rounded down: stopping is always safe.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from sparsegen.lowering.curves import LARGEST_VALUE, Integers
 from sparsegen.lowering.integer_program import IntegerProgram
 
 UNIT_BITS = 16
-NEVER = 2**16 - 1  # no score in these units exceeds it
+NEVER = 2**16 - 1  # no score exceeds this, in these units
 
 
 def order_for_early_exit(program: IntegerProgram) -> IntegerProgram:
-    """Return the program with its vectors by falling weight; scores and labels stay the same."""
+    """Return the program with its vectors sorted by falling weight; scores and labels stay the same."""
     if program.is_linear:
         return program
     weight = np.abs(program.coef).sum(axis=1).max(axis=0)
@@ -29,10 +29,10 @@ def order_for_early_exit(program: IntegerProgram) -> IntegerProgram:
     return replace(program, vectors=program.vectors[order], coef=program.coef[:, :, order])
 
 
-def what_remains(program: IntegerProgram) -> Integers:
-    """Return for every vector the bounds on all that comes after it.
+def remaining_change(program: IntegerProgram) -> Integers:
+    """Return, for every vector, bounds on what all later vectors can change.
 
-    Two of them for a binary program, on how far the score may fall and rise, otherwise one, on the lead.
+    A binary program has two, on how far the score can fall and rise; any other has one, on the lead.
     """
     if program.n_outputs == 1:
         down = np.maximum(-program.coef, 0).sum(axis=(0, 1))

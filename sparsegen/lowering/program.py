@@ -1,4 +1,4 @@
-"""Program: a model as the loops a device runs, with every constant folded. Real-valued; targets choose the format.
+"""Program: a model as the loops a device runs, with every constant folded. Targets round it to float32.
 
 In this order::
 
@@ -22,6 +22,9 @@ from sparsegen.arrays import Array
 from sparsegen.errors import DataError, ModelError
 from sparsegen.kernels.expression import Expr, evaluate
 from sparsegen.model import Label
+
+FORM_OF_DISTANCE = {"sqdist": "square", "l1dist": "absolute"}
+"""What a loop over differences adds up for each distance."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +56,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Program:
-    """What a target prints."""
+    """What a float export computes."""
 
     parts: tuple[Part, ...]
     intercept: Array
@@ -97,7 +100,7 @@ class Program:
         return X
 
     def scaled(self, X: Array) -> Array:
-        """Return the rows as they are before any projection."""
+        """Return the rows as they are before the projection."""
         return X if self.offset is None or self.scale is None else (X - self.offset) * self.scale
 
     def scores(self, X: Array) -> Array:
@@ -111,7 +114,7 @@ class Program:
         return out
 
     def tables(self) -> dict[str, Array]:
-        """Return every constant array by name, in the order it is read."""
+        """Return every constant array by name, in the order in which they are read."""
         named: dict[str, Array | None] = {
             "offset": self.offset,
             "scale": self.scale,
@@ -131,7 +134,7 @@ class Program:
 
 
 def as_float32(X: Array) -> NDArray[np.float32]:
-    """Return rows as a device takes them, or raise where float32 cannot hold a value."""
+    """Return rows as a device reads them, or raise if float32 cannot hold a value."""
     given = np.asarray(X)
     with np.errstate(over="ignore"):
         rows = given.astype(np.float32)
@@ -146,7 +149,7 @@ def as_float32(X: Array) -> NDArray[np.float32]:
 
 
 def float32(values: Array) -> NDArray[np.float32]:
-    """Return values rounded to float32, or raise where it cannot hold one."""
+    """Return values rounded to float32, or raise if it cannot hold one."""
     with np.errstate(over="ignore"):
         rounded = np.asarray(values, dtype=np.float64).astype(np.float32)
     if not np.isfinite(rounded).all():

@@ -1,4 +1,4 @@
-"""Drop what a prediction cannot notice: vectors without weight, and second copies of a vector."""
+"""Drop what makes no difference to a prediction: vectors without weight, and duplicate vectors."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from sparsegen.model import SparseModel
 
 
 def prune(model: SparseModel) -> SparseModel:
-    """Return the model with equal vectors merged and weightless ones left out; its scores stay the same."""
+    """Return the model with equal vectors merged and those without weight dropped; its scores stay the same."""
     _, first, owner = np.unique(model.vectors, axis=0, return_index=True, return_inverse=True)
     coef = np.zeros((*model.coef.shape[:2], len(first)))
     for u, copy_of in enumerate(owner.ravel()):

@@ -1,6 +1,6 @@
 """Choose every scale of an integer program from a model and the range of its data, so that nothing can overflow.
 
-Distances want one step for all features as the kernel sees them. For a kernel that is a power of a half, the step is
+Distances need one step for all features, as the kernel sees them. For a kernel that is a power of a half, the step is
 chosen so that a whole power of two of squared (or absolute) steps halves the widest kernel: the exponent of 2 is then
 the distance itself, shifted, and costs no multiplication. Other kernels that fall with their distance become tables,
 and any step will do. Try a step that covers the whole range and finer ones that cut off its ends, and keep the one
@@ -20,7 +20,8 @@ import numpy as np
 from sparsegen.arrays import Array
 from sparsegen.errors import OptionError
 from sparsegen.kernels import BoundKernel
-from sparsegen.kernels.expression import Core, Exp2, base_of, evaluate, in_base_two, split_affine
+from sparsegen.kernels.affine import split_affine
+from sparsegen.kernels.expression import Core, Exp2, base_of, evaluate, in_base_two
 from sparsegen.lowering.calibrate import Box
 from sparsegen.lowering.coefficients import scale_coefficients, score_error
 from sparsegen.lowering.curves import (
@@ -35,17 +36,17 @@ from sparsegen.lowering.curves import (
 from sparsegen.lowering.formats import InputKind, IntegerFormat
 from sparsegen.lowering.integer_program import INT32_MAX, IntegerProgram, IntegerProjection
 from sparsegen.lowering.locate_data import thinned
-from sparsegen.lowering.reader import MAX_SHIFT, Reader, make_reader
+from sparsegen.lowering.program import FORM_OF_DISTANCE
+from sparsegen.lowering.reader import MAX_SHIFT, GridReader, make_reader
 from sparsegen.model import SparseModel, Transform
 
-FORMS = {"sqdist": "square", "l1dist": "absolute"}
-FINER_STEPS = 4  # tried below the one that covers the whole range
-EXACT = 1e-9
+STEPS_TRIED = 4  # the one that covers the whole range, and finer ones
+WHOLE_TOLERANCE = 1e-9  # a number this close to a whole one counts as whole
 MAX_ROWS = 2000
-MAX_OCTAVE = (INT32_MAX // OCTAVES).bit_length() - 1
-MAX_DOUBLINGS = OCTAVES.bit_length() - 1  # after which a distance of 1 is beyond the last octave
-MIN_GRID_LEVELS = 16  # over the whole range: a coarser grid tells nothing apart
-FLAT = 1e-3  # a kernel that falls less than this over the whole range tells nothing apart
+MAX_OCTAVE = (INT32_MAX // OCTAVES).bit_length() - 1  # the largest for which the last octave still ends within 32 bits
+MAX_EXTRA_DOUBLINGS = OCTAVES.bit_length() - 1  # with as many as the octave: then a distance of 1 gives 0
+MIN_GRID_LEVELS = 16  # over the whole range; a coarser grid separates nothing
+MIN_FALL = 1e-3  # over the whole range; a kernel that falls less separates nothing
 
 
 @dataclass(frozen=True)
@@ -57,11 +58,11 @@ class Grid:
     step: float
     levels: int
     octave: int = 0
-    """log2 of the squared (or absolute) steps over which the widest power of a half halves."""
+    """log2 of the squared (or absolute) steps over which the widest kernel halves, if it is a power of a half."""
 
 
 def quantize(model: SparseModel, numbers: IntegerFormat, reads: InputKind, box: Box, rows: Array) -> IntegerProgram:
-    """Return the integer program of a model that is closest to its scores on ``rows``, which lie in ``box``."""
+    """Return the integer program whose scores on ``rows``, which lie in ``box``, are closest to the model's."""
     if len(model.kernels) == 1 and model.kernels[0].is_linear:
         return _linear_program(model, numbers, reads, box)
     form = _form(model.kernels)
@@ -79,25 +80,25 @@ def quantize(model: SparseModel, numbers: IntegerFormat, reads: InputKind, box: 
 
 
 def _form(kernels: tuple[BoundKernel, ...]) -> str:
-    """Return what the loops compute for kernels that fall with one distance, or refuse."""
+    """Return what the loops add up; raise unless all kernels fall with the same distance."""
     bases = {base_of(kernel.expression).name for kernel in kernels}
     if len(bases) > 1 or not all(kernel.falls for kernel in kernels):
         names = ", ".join(dict.fromkeys(kernel.name for kernel in kernels))
         raise OptionError(f"the kernel {names} has no integer form; export it as float32", change={"dtype": "f32"})
-    return FORMS[bases.pop()]
+    return FORM_OF_DISTANCE[bases.pop()]
 
 
 def _half_power_falls(kernels: tuple[BoundKernel, ...]) -> list[float] | None:
     """Return how many octaves each kernel falls per unit of distance.
 
-    ``None`` where one is not a power of a half, or where they are not whole octaves apart.
+    ``None`` if one is not a power of a half, or if they are not whole octaves apart.
     """
     parts = [split_affine(in_base_two(kernel.expression)) for kernel in kernels]
     falls = [-slope for outer, slope, shift in parts if outer == Exp2(Core()) and slope < 0.0 and shift == 0.0]
     if len(falls) != len(parts):
         return None
     doublings = [math.log2(fall / min(falls)) for fall in falls]
-    return None if any(abs(a - round(a)) > EXACT for a in doublings) else falls
+    return None if any(abs(a - round(a)) > WHOLE_TOLERANCE for a in doublings) else falls
 
 
 def _grids(
@@ -114,21 +115,21 @@ def _grids(
     if falls is None:
         _require_fall(model.kernels, span**power * model.vectors.shape[1])
         covering_step = (span or 1.0) / levels
-        steps = [(0, covering_step * 2.0 ** (-i / power)) for i in range(FINER_STEPS)]
+        steps = [(0, covering_step * 2.0 ** (-i / power)) for i in range(STEPS_TRIED)]
     else:
         fall = min(falls)
         if 0.0 < span < MIN_GRID_LEVELS * _step(MAX_OCTAVE, fall, power):
             raise _too_wide()
         covering = math.floor(-math.log2(fall) - power * math.log2(span / levels)) if span > 0.0 else MAX_OCTAVE
         first = min(max(covering, 0), MAX_OCTAVE)
-        octaves = range(first, min(first + FINER_STEPS, MAX_OCTAVE + 1))
+        octaves = range(first, min(first + STEPS_TRIED, MAX_OCTAVE + 1))
         steps = [(octave, _step(octave, fall, power)) for octave in octaves]
     middle = (low + high) / 2.0
     return [Grid(middle - step * (levels // 2), step, levels, octave) for octave, step in steps]
 
 
 def _require_fall(kernels: tuple[BoundKernel, ...], farthest: float) -> None:
-    if farthest > 0.0 and all(_exact(kernel, 1.0)(np.array([farthest]))[0] > 1.0 - FLAT for kernel in kernels):
+    if farthest > 0.0 and all(_exact(kernel, 1.0)(np.array([farthest]))[0] > 1.0 - MIN_FALL for kernel in kernels):
         raise _too_wide()
 
 
@@ -139,7 +140,7 @@ def _too_wide() -> OptionError:
 
 
 def _step(octave: int, fall: float, power: int) -> float:
-    """Return the step of which 2^octave, squared or not, halve the kernel."""
+    """Return the step for which a distance of 2^octave squared (or absolute) steps halves the kernel."""
     return float((2.0**-octave / fall) ** (1.0 / power))
 
 
@@ -152,8 +153,8 @@ def _curves(
     model: SparseModel, form: str, falls: list[float] | None, grid: Grid, vectors: Integers
 ) -> tuple[HalfPower, ...] | tuple[SampledCurve, ...]:
     if falls is not None:
-        # A kernel this much narrower is 1 at a distance of 0 and 0 beyond: more doublings would change nothing.
-        most = grid.octave + MAX_DOUBLINGS
+        # A kernel this narrow is 1 at a distance of 0 and 0 everywhere else: more doublings would change nothing.
+        most = grid.octave + MAX_EXTRA_DOUBLINGS
         return tuple(HalfPower(grid.octave, min(round(math.log2(fall / min(falls))), most)) for fall in falls)
     unit = grid.step**2 if form == "square" else grid.step
     largest = largest_distance(vectors, grid.levels, form)
@@ -175,14 +176,14 @@ def _program(
     box: Box,
     grid: Grid,
 ) -> IntegerProgram | None:
-    """Return the program on one grid, or ``None`` where a projection does not fit it."""
+    """Return the program on one grid, or ``None`` if the projection does not fit it."""
     T, low, step, levels = model.transform, grid.low, grid.step, grid.levels
     vectors = np.clip(np.rint((model.vectors - low) / step), 0, levels).astype(np.int64)
     projection = None
     if T.projection is None:
         raw_step = step / np.abs(T.scale)
         raw_low = T.offset + np.where(T.scale > 0.0, low, low + levels * step) / T.scale
-        vectors = np.where(T.scale > 0.0, vectors, levels - vectors)  # a feature may count backwards
+        vectors = np.where(T.scale > 0.0, vectors, levels - vectors)  # a negative scale reverses the indices
         raw_high = raw_low + levels * raw_step
         reader = make_reader(reads, raw_low, raw_step, levels)
     else:
@@ -215,7 +216,7 @@ def _program(
 
 
 def _linear_program(model: SparseModel, numbers: IntegerFormat, reads: InputKind, box: Box) -> IntegerProgram:
-    """Return the program of a linear kernel: its weights are the coefficients, the indices their kernel values."""
+    """Return the program of a linear kernel: weights stand for coefficients, and indices for kernel values."""
     T = model.transform
     weights = model.coef[:, 0, :] @ model.vectors
     if T.projection is not None:
@@ -247,23 +248,23 @@ def _linear_program(model: SparseModel, numbers: IntegerFormat, reads: InputKind
 def _own_steps(box: Box, T: Transform, most: int, reads: InputKind) -> tuple[Array, Array, int]:
     """Return the value of index 0 and the step of every feature, and the largest index, at most ``most``.
 
-    Raw integers keep their own steps where these fit.
+    Raw integers keep a step of 1 where the range allows it.
     """
     if reads.dtype == np.uint8 and most == np.iinfo(np.uint8).max:
-        return np.zeros_like(box.low), np.ones_like(box.low), most  # a pixel or the like is its own index
+        return np.zeros_like(box.low), np.ones_like(box.low), most  # a byte, such as a pixel, is its own index
     if reads.is_raw_integer:
         low = np.floor(box.low)
         step = np.maximum((box.high - low) / most, 1.0)
-        return low, step, max(1, math.ceil(np.max((box.high - low) / step) - EXACT))
+        return low, step, max(1, math.ceil(np.max((box.high - low) / step) - WHOLE_TOLERANCE))
     span = box.high - box.low
     step = np.where(span > 0.0, span, 1.0 / np.abs(T.scale)) / most  # a constant feature: one unit of the scaler
     return box.low.copy(), step, most
 
 
 def _project(
-    T: Transform, P: Array, reader: Reader, raw_low: Array, raw_step: Array, largest: int, grid: Grid
+    T: Transform, P: Array, reader: GridReader, raw_low: Array, raw_step: Array, largest: int, grid: Grid
 ) -> IntegerProjection | None:
-    """Return the projection P from the grid of raw features to the grid that the kernels see, where 32 bits hold it."""
+    """Return the projection P from the grid of raw features to that of the kernels, ``None`` if it exceeds 32 bits."""
     weights = P * T.scale * raw_step / grid.step
     start = (P @ ((raw_low - T.offset) * T.scale) - grid.low) / grid.step + 0.5
     reach = np.max(np.abs(weights).sum(axis=1) * reader.levels + np.abs(start) + grid.levels + 1.0)

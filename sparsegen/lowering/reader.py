@@ -1,4 +1,4 @@
-"""Reading: how a raw feature becomes an index of the grid."""
+"""GridReader: how a raw feature becomes an index of the grid."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from sparsegen.lowering.formats import InputKind
 
 INT16_MAX = 2**15 - 1
 MAX_SHIFT = 24
-MAX_BIAS = 2.0**30 + 2.0**14  # beside a product of 2^30 at most
-WHOLE_BYTES = 16
-FINE_MULTIPLIER = 4  # times the levels: a multiplier that large loses an eighth of a step at most
+MAX_BIAS = 2.0**30 + 2.0**14  # plus a product of two int16, it stays within int32
+BYTE_SHIFT = 16  # two whole bytes: 8-bit processors then drop two registers and shift nothing
+MULTIPLIER_PER_LEVEL = 4  # a multiplier of at least this many times the levels loses at most an eighth of a step
 
 
 @dataclass(frozen=True)
-class Reader:
+class GridReader:
     """How a raw feature becomes an index of the grid: 0 to ``levels``.
 
-    Floats: ``(x - offset) * factor`` in float32, fraction cut off. Raw integers: ``(x * multiplier + bias) >> shift``.
+    Floats: ``(x - offset) * factor`` in float32, truncated. Raw integers: ``(x * multiplier + bias) >> shift``.
     Indices are taken as they are.
     """
 
@@ -37,7 +37,7 @@ class Reader:
 
     @property
     def is_identity(self) -> bool:
-        """Whether features are indices of the grid already."""
+        """Whether features are already indices of the grid."""
         if self.kind.dtype == np.uint8 and self.levels == np.iinfo(np.uint8).max:
             one = np.left_shift(1, self.shift)
             return bool(np.all(self.multiplier == one) and np.all(self.bias == one >> 1))
@@ -45,7 +45,7 @@ class Reader:
 
     @property
     def common_shift(self) -> int | None:
-        """The shift of all features, or ``None`` where they differ."""
+        """The shift that all features share, or ``None`` if they differ."""
         return int(self.shift[0]) if np.all(self.shift == self.shift[0]) else None
 
     def __call__(self, inputs: NDArray[Any]) -> Integers:
@@ -53,7 +53,7 @@ class Reader:
         if self.is_identity:
             return inputs.astype(np.int64)
         if self.kind.is_float:
-            with np.errstate(over="ignore", invalid="ignore"):  # infinities and NaN are inputs like any other
+            with np.errstate(over="ignore", invalid="ignore"):  # infinities and NaN are valid inputs
                 real = (inputs.astype(np.float32) - self.offset) * self.factor
             real = np.where(real > 0.0, np.minimum(real, np.float32(self.levels)), np.float32(0.0))
             return real.astype(np.int64)
@@ -61,20 +61,20 @@ class Reader:
         return np.asarray(np.minimum(np.maximum(t, 0) >> self.shift, self.levels))
 
 
-def make_reader(kind: InputKind, low: Array, step: Array, levels: int) -> Reader:
+def make_reader(kind: InputKind, low: Array, step: Array, levels: int) -> GridReader:
     """Return how raw features of a kind become indices: ``low`` is index 0, neighbours are ``step`` apart."""
     half = low - step / 2.0
     start = np.abs(half / step)
     largest = np.minimum(INT16_MAX * step, np.minimum(2.0**30 / (levels + 1), 2.0**30 / np.maximum(start, 1.0)))
     shift = np.clip(np.floor(np.log2(np.maximum(largest, 1.0))), 0, MAX_SHIFT)
-    if np.all(shift >= WHOLE_BYTES) and np.all(2.0**WHOLE_BYTES / step >= FINE_MULTIPLIER * levels):
-        shift = np.full_like(shift, WHOLE_BYTES)  # which costs nothing where bytes are registers
+    if np.all(shift >= BYTE_SHIFT) and np.all(2.0**BYTE_SHIFT / step >= MULTIPLIER_PER_LEVEL * levels):
+        shift = np.full_like(shift, BYTE_SHIFT)
     factor = 2.0**shift
     multiplier = np.clip(np.rint(factor / step), 0, INT16_MAX)
-    # What a multiplier loses by rounding counts from the middle of the range, not from 0, which may be far away.
+    # The bias makes the rounded multiplier exact in the middle of the range rather than at 0, which may be far away.
     bias = np.rint((levels / 2.0 + 0.5) * factor - multiplier * (low + step * (levels / 2.0)))
     bias = np.clip(bias, -MAX_BIAS, MAX_BIAS)
-    return Reader(
+    return GridReader(
         kind,
         levels,
         half.astype(np.float32),

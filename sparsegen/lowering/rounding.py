@@ -1,9 +1,9 @@
-"""How much of a program's scores float32 loses, estimated from the sizes of the terms it adds.
+"""How far float32 rounding moves a program's scores, estimated from the sizes of the terms it adds.
 
-A sum of terms is wrong by about 2^-24 of their absolute values; an error of t reaches the scores through the kernel and
-the coefficients. Errors of different vectors are independent, those of `square .
-s^2` are shared by all. Where several vectors carry large coefficients of opposite sign, no form can help: only what the
-form of the program adds to that is counted.
+A sum is wrong by about 2^-24 times the absolute values of its terms. An error of t reaches the scores through the
+kernel and the coefficients. Errors of different vectors are independent; the error of ``square . s^2`` is shared by
+all. Large coefficients of opposite sign cost digits in every form of the program, so that loss is not counted: the
+estimate holds only what the form adds.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from sparsegen.kernels.expression import Const, Exp, Exp2, Expr, Pow, evaluate
 from sparsegen.lowering.locate_data import thinned
 from sparsegen.lowering.program import Part, Program
 
-UNIT = 2.0**-24
-EXPONENTIAL = 2.0 * UNIT  # relative error of 2^t near t = 0, where many squarings leave more than nothing
+UNIT_ROUNDOFF = 2.0**-24
+EXP2_ERROR = 2.0 * UNIT_ROUNDOFF  # relative, near t = 0: elsewhere many squarings leave next to nothing
 MAX_ROWS = 64
-MAX_ENTRIES = 1 << 22  # of rows x vectors x features, which differences take in memory
+MAX_ENTRIES = 1 << 22  # rows x vectors x features, all of which differences hold in memory
 
 
 def rounding_error(program: Program, rows: Array) -> float:
-    """Return the estimated error of the scores on ``rows``, relative to a usual score (at least 1)."""
+    """Return the estimated error of the scores on ``rows``, relative to a typical score (at least 1)."""
     rows = _thinned(program, rows)
     S = program.prepare(rows)
     dS = _input_error(program, rows, S)
@@ -45,11 +45,11 @@ def _change(outer: Expr, t: Array, dt: Array) -> Array:
 
 
 def _squaring_error(outer: Expr, t: Array) -> Array | float:
-    """Return what squares of an exponential add to the error that every exponential has."""
+    """Return what squaring adds to the error that every exponential has."""
     times, inner = 1.0, outer
     while isinstance(inner, Pow) and isinstance(inner.exponent, Const):
         times, inner = times * inner.exponent.value, inner.base
-    return (times - 1.0) * EXPONENTIAL * evaluate(outer, t) if times > 1.0 and isinstance(inner, Exp | Exp2) else 0.0
+    return (times - 1.0) * EXP2_ERROR * evaluate(outer, t) if times > 1.0 and isinstance(inner, Exp | Exp2) else 0.0
 
 
 def _thinned(program: Program, rows: Array) -> Array:
@@ -62,22 +62,22 @@ def _input_error(program: Program, rows: Array, S: Array) -> Array:
     """Return the error of the features as the vector loops see them; raw ones are exact."""
     if program.projection is not None and program.projection_shift is not None:
         scaled = program.scaled(rows)
-        return 2.0 * UNIT * (np.abs(scaled) @ np.abs(program.projection).T + np.abs(program.projection_shift))
-    return np.zeros_like(S) if program.offset is None else 3.0 * UNIT * np.abs(S)
+        return 2.0 * UNIT_ROUNDOFF * (np.abs(scaled) @ np.abs(program.projection).T + np.abs(program.projection_shift))
+    return np.zeros_like(S) if program.offset is None else 3.0 * UNIT_ROUNDOFF * np.abs(S)
 
 
 def _argument_error(part: Part, S: Array, dS: Array, t: Array) -> tuple[Array, Array]:
-    """Return the error of t for every row and vector, and for every row what all vectors share."""
+    """Return the error of t for every row and vector, and for every row the error that all vectors share."""
     none = np.zeros(len(S))
     if part.form == "dot":
-        size = np.abs(S) + dS / UNIT
-        dt = 2.0 * UNIT * (size @ np.abs(part.vectors).T + np.abs(part.shift))
-        common = none if part.square is None else UNIT * ((size * np.abs(S)) @ np.abs(part.square))
+        size = np.abs(S) + dS / UNIT_ROUNDOFF
+        dt = 2.0 * UNIT_ROUNDOFF * (size @ np.abs(part.vectors).T + np.abs(part.shift))
+        common = none if part.square is None else UNIT_ROUNDOFF * ((size * np.abs(S)) @ np.abs(part.square))
         return dt, 2.0 * common
     slope = abs(part.slope)
     if part.form == "absolute":
-        moved = dS.sum(axis=1)[:, None] + UNIT * np.abs(part.vectors).sum(axis=1)
-        return slope * moved + 2.0 * UNIT * np.abs(t), none
-    moved = np.linalg.norm(dS, axis=1)[:, None] + UNIT * np.linalg.norm(part.vectors, axis=1)
+        moved = dS.sum(axis=1)[:, None] + UNIT_ROUNDOFF * np.abs(part.vectors).sum(axis=1)
+        return slope * moved + 2.0 * UNIT_ROUNDOFF * np.abs(t), none
+    moved = np.linalg.norm(dS, axis=1)[:, None] + UNIT_ROUNDOFF * np.linalg.norm(part.vectors, axis=1)
     distance = np.sqrt(np.maximum((t - part.shift) / part.slope, 0.0))
-    return 2.0 * slope * distance * moved + 2.0 * UNIT * np.abs(t), none
+    return 2.0 * slope * distance * moved + 2.0 * UNIT_ROUNDOFF * np.abs(t), none

@@ -14,21 +14,21 @@ from sparsegen.lowering.program import float32
 from sparsegen.model import SparseModel
 
 EXAMPLES = 4
-MAX_CANDIDATES = 256  # of thousands of vectors, these are choice enough
+MAX_CANDIDATES = 256  # vectors to choose from; more would only take time
 RELATIVE_TOLERANCE = 1e-3
 
 
 @dataclass(frozen=True)
 class Selftest:
-    """Inputs as the program reads them, with the scores and classes that it must give."""
+    """Inputs as the program reads them, with the scores and classes that it must compute."""
 
     inputs: NDArray[Any]
     scores: NDArray[Any]
     classes: NDArray[np.int64]
     tolerance: float
-    """Of each score."""
+    """Largest allowed error of a score."""
     clear: bool
-    """Whether scores within the tolerance cannot change any of the classes."""
+    """Whether no error within the tolerance can change a class."""
 
 
 def make_selftest(model: SparseModel) -> Selftest:
@@ -38,7 +38,7 @@ def make_selftest(model: SparseModel) -> Selftest:
     scores = model.scores(candidates)
     margins = np.abs(scores[:, 0]) if model.n_outputs == 1 else np.diff(np.sort(scores, axis=1)[:, -2:]).ravel()
     clear = np.argsort(-margins, kind="stable")[: max(1, len(margins) // 2)]
-    # Of the clearer half, take examples spread over the classes before second ones of a class.
+    # From the clearer half, take one example of every class before a second one of any.
     classes = model.predict_index(candidates)
     rank = [int(np.sum(classes[clear[:i]] == classes[c])) for i, c in enumerate(clear)]
     chosen = clear[np.argsort(rank, kind="stable")[:EXAMPLES]]
@@ -48,7 +48,7 @@ def make_selftest(model: SparseModel) -> Selftest:
 
 
 def integer_selftest(program: IntegerProgram, real: Selftest) -> Selftest:
-    """Return the examples as an integer program reads them, with the scores that it must give bit by bit."""
+    """Return the examples as an integer program reads them, with the scores that it must compute bit for bit."""
     inputs = np.unique(program.inputs(real.inputs), axis=0)
     scores = program.scores(inputs)
     return Selftest(inputs, scores, program.predict_index(inputs), tolerance=0.0, clear=True)

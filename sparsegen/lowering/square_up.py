@@ -3,8 +3,8 @@
 Gaussians whose gammas are powers of two apart then cost one exponential and a few squarings per vector, from the
 smallest gamma up.
 
-Squaring doubles the relative error of what it squares. A kernel 2^k times narrower than the one that is computed is
-wrong by 2^k errors of the exponential, so the pass goes only as far from each computed one as the scores allow.
+Squaring doubles the relative error of what it squares. A kernel that falls 2^k times as fast as the computed one has
+2^k times its error, so the pass goes only as far from a computed exponential as the scores allow.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ from sparsegen.lowering.program import Part, Program
 from sparsegen.lowering.rounding import rounding_error
 
 REACHES = (16, 12, 10, 8, 6, 4, 2, 1)  # squarings from one exponential, the most first
-WORTH = 6  # squarings that replace an exponential and still cost less, in software floating point too
-WORSE = 1.1  # growth of the error that passes where it is large anyway
-EXACT = 1e-12  # how far from a power of two a ratio may be; float32 sees 1e-7
+MAX_SQUARINGS = 6  # in a row: more would cost as much as the exponential they replace, in software floating point too
+MAX_ERROR_GROWTH = 1.1  # allowed where the error already exceeds MAX_ERROR
+POWER_TOLERANCE = 1e-12  # how far from a power of two a ratio may be, relatively; float32 resolves 1e-7
 
 
 def square_up(program: Program, rows: Array) -> Program:
-    """Return the program with exponentials replaced by squares where float32 allows it for ``rows``."""
+    """Return the program with exponentials replaced by squares as far as float32 allows for ``rows``."""
     if not any(_squared(part, max(REACHES)) is not part for part in program.parts):
         return program
-    most = max(MAX_ERROR, WORSE * rounding_error(program, rows))
+    most = max(MAX_ERROR, MAX_ERROR_GROWTH * rounding_error(program, rows))
     for reach in REACHES:
         squared = replace(program, parts=tuple(_squared(part, reach) for part in program.parts))
         if rounding_error(squared, rows) <= most:
@@ -44,7 +44,7 @@ def _squared(part: Part, reach: int) -> Part:
     for k in sorted(ratios, key=lambda k: ratios[k]):
         for i, (start, last, expression) in enumerate(chains):
             total, steps = _doublings(ratios[k] / start), _doublings(ratios[k] / last)
-            if total is not None and steps is not None and total <= reach and steps <= WORTH:
+            if total is not None and steps is not None and total <= reach and steps <= MAX_SQUARINGS:
                 outers[k] = _square(expression, steps)
                 chains[i] = (start, ratios[k], outers[k])
                 break
@@ -66,7 +66,7 @@ def _ratio(outer: Expr) -> float | None:
 def _doublings(ratio: float) -> int | None:
     """Return how often 1 must be doubled to give ``ratio``, if it is a power of two."""
     steps = round(math.log2(ratio))
-    return steps if abs(ratio / 2.0**steps - 1.0) < EXACT else None
+    return steps if abs(ratio / 2.0**steps - 1.0) < POWER_TOLERANCE else None
 
 
 def _square(expression: Expr, times: int) -> Expr:

@@ -18,4 +18,4 @@ def describe(model: SparseModel) -> dict[str, Any]:
         "classes": list(model.classes),
         "sha256": model.sha256,
     }
-    return {**facts, **model.card, **facts}  # facts come first, and a stranger's card cannot deny them
+    return {**facts, **model.card, **facts}  # facts come first, and an untrusted card cannot contradict them

@@ -55,14 +55,14 @@ class Export:
 
 
 class Target(ABC):
-    """Prints programs."""
+    """Prints lowered programs as files."""
 
     name: str
     description: str
     runs_as: str = "c"
     """What kind of device runs its exports: ``c`` or ``onnx``."""
     base_two: bool = True
-    """Whether it brings its own exponential, which is a power of two."""
+    """Whether its code has its own exponential, in base 2."""
 
     def lower(self, model: SparseModel, numbers: Format = FLOAT32) -> Lowered:
         """Return a model as the program that this target prints."""
@@ -72,7 +72,7 @@ class Target(ABC):
     def write(self, lowered: Lowered, name: str, loops: str = PORTABLE) -> Export:
         """Return the files for a program with every symbol prefixed by ``name``.
 
-        ``loops`` are the inner loops of integer C: portable, or those that suit a processor.
+        ``loops`` names the inner loops of integer C: portable ones, or those for a kind of processor.
         """
 
     def export(self, model: SparseModel, name: str, numbers: Format = FLOAT32, loops: str = PORTABLE) -> Export:

@@ -11,7 +11,7 @@ MAX_NAMED_FEATURES = 32
 def card_lines(
     model: SparseModel, n_vectors: int, input_stage: str, number_format: str, table_bytes: int, buffer_bytes: int
 ) -> list[tuple[str, str]]:
-    """Return the card as (key, value) lines; values may hold a stranger's text and must be escaped when printed."""
+    """Return the card as (key, value) lines; values may hold untrusted text and must be escaped when printed."""
     card = model.card
     kernels = "; ".join(
         f"{k.name}({', '.join(f'{name}={value:g}' for name, value in k.params)})" for k in model.kernels

@@ -1,6 +1,7 @@
 """ONNX: one graph of plain operators; input ``X`` (n, d) float32, outputs ``label`` and ``scores``.
 
-The graph computes the same program as the C export, so that both agree; the label is the first of the largest scores.
+The graph computes the same program as the C export, so both agree. The largest score decides the label, and the first
+wins on ties.
 """
 
 from __future__ import annotations
@@ -123,7 +124,7 @@ class _Graph:
         return self._node("Add", self._node("Mul", summed, slope), shift)
 
     def _expression(self, expr: Expr, known: dict[Expr, str]) -> str:
-        """Return the name of a kernel's value; ``known`` holds what has been computed, which is not computed again."""
+        """Return the name of a kernel's value; ``known`` holds the values computed so far."""
         if expr not in known:
             operands = [self._expression(operand, known) for operand in expr.operands]
             known[expr] = self._operation(expr, operands)

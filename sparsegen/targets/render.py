@@ -1,4 +1,4 @@
-"""Jinja templates and the filters that put numbers and strangers' text into C safely."""
+"""Jinja templates, and the filters that put numbers and untrusted text into C safely."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ KEYWORDS = _words(
     "return short signed sizeof static struct switch template this throw true try typedef typeid typename union "
     "unsigned using virtual void volatile while xor"
 )
-# A file of this name would stand in for a header of the C library, for the export's own example, or for a device of
-# Windows, which has no such files.
+# A file of this name would hide a header of the C library or the export's own example, or is the name of a device on
+# Windows, where no file can have it.
 FILE_NAMES = _words(
     "assert complex ctype errno fenv float inttypes iso646 limits locale math setjmp signal stdalign stdarg "
     "stdatomic stdbool stddef stdint stdio stdlib stdnoreturn string tgmath threads time uchar wchar wctype "
@@ -67,7 +67,7 @@ def _environment() -> Environment:
 
 
 def _lines(text: str) -> str:
-    """Return the lines that a macro printed, for a line of their own: without the last end of line."""
+    """Return what a macro printed, without its last newline: the line of the template that calls it has one."""
     return text.removesuffix("\n")
 
 
@@ -79,14 +79,14 @@ def template_folder() -> Path:
 
 
 def check_name(name: str) -> str:
-    """Return ``name`` where it can be the prefix of C symbols and the stem of file names."""
+    """Return ``name``, or raise if it cannot be the prefix of C symbols and the stem of file names."""
     if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", name, re.ASCII) or len(name) > MAX_NAME or "__" in f"{name}_":
         raise OptionError(
             f"name {name[:60]!r} cannot prefix C symbols; use a letter, then letters, digits and single underscores "
             f"between them, at most {MAX_NAME} characters"
         )
     if name in KEYWORDS:
-        raise OptionError(f"name {name!r} is a word of C or C++; choose another")
+        raise OptionError(f"name {name!r} is a reserved word of C or C++; choose another")
     if name.lower() in FILE_NAMES or re.fullmatch(r"(com|lpt)[0-9]", name.lower()):
         raise OptionError(f"name {name!r} would give the export's files the name of a system file; choose another")
     return name
@@ -100,7 +100,7 @@ def c_real(value: float) -> str:
 
 
 def c_int(value: int) -> str:
-    """Return a constant that fits the type it is used with; the least int32 needs care and is never used."""
+    """Return an integer constant that also suits a 16-bit int; -2^31, which C cannot write like this, never occurs."""
     return f"{value}" if abs(value) <= INT_MAX else f"{value}L"
 
 

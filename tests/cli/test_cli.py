@@ -440,7 +440,7 @@ BAD_COMMANDS = {
     "predict {f}/good.safetensors {f}/missing.csv": "there is no file",
     "predict {f}/good.safetensors {f}/good.csv --label lable": "did you mean 'label'?",
     "export {f}/good.safetensors --target cc -o {o}": "there is no target 'cc' (did you mean 'c'?)",
-    "export {f}/good.safetensors --name int -o {o}": "a word of C",
+    "export {f}/good.safetensors --name int -o {o}": "a reserved word of C",
     "export {f}/good.safetensors --name ../x -o {o}": "cannot prefix C symbols",
     "verify {f}/good.safetensors {f}/good.csv --device hots": "there is no device 'hots' (did you mean 'host'?)",
     "verify {f}/good.safetensors {f}/good.csv --device onnxruntime": "does not run c exports",

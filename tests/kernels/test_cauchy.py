@@ -3,7 +3,8 @@ from __future__ import annotations
 from closed_forms import agrees
 
 from sparsegen.kernels import KERNELS
-from sparsegen.kernels.expression import Core, Reciprocal, split_affine
+from sparsegen.kernels.affine import split_affine
+from sparsegen.kernels.expression import Core, Reciprocal
 
 
 def test_closed_form() -> None:

@@ -39,7 +39,7 @@ def power(parameter: Parameter) -> dict[str, Parameter]:
 
 REFUSED: dict[str, tuple[Expr, dict[str, Parameter], str]] = {
     "negative power": ((1 + SCALED) ** -1, GAMMA, r"power that is negative, -1; write it with Reciprocal\(a\).* 1 / a"),
-    "fractional power": (SCALED**0.5, GAMMA, r"power that is no whole number, 0.5; write it with Sqrt\(a\)"),
+    "fractional power": (SCALED**0.5, GAMMA, r"power that is not a whole number, 0.5; write it with Sqrt\(a\)"),
     "computed power": ((1 + SCALED) ** (Const(1.0) + 1), GAMMA, "power that is computed; write a whole number or one"),
     "base in a power": (Pow(Const(2.0), SQDIST), {}, "power that is computed"),
     "any parameter as power": ((1 + SCALED) ** Param("n"), power(Parameter("power", 2.0)), "with whole=True"),
@@ -79,10 +79,10 @@ def test_what_could_not_be_exported_is_refused_with_a_sentence(case: str) -> Non
 
 def test_a_scale_parameter_is_a_parameter() -> None:
     with pytest.raises(
-        KernelError, match=r"scale_parameter of kernel 'k', 'width', is no parameter; name one of 'gamma'"
+        KernelError, match=r"scale_parameter of kernel 'k', 'width', is not one of its parameters; name one of 'gamma'"
     ):
         Kernel("k", "?", Exp(-SCALED), GAMMA, scale_parameter="width")
-    with pytest.raises(KernelError, match=r"is no parameter; leave it out"):
+    with pytest.raises(KernelError, match=r"is not one of its parameters; leave it out"):
         Kernel("k", "?", Exp(-SQDIST), scale_parameter="width")
 
 

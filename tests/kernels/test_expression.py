@@ -8,6 +8,7 @@ from reference.kernels import parameters
 
 from sparsegen.arrays import Array
 from sparsegen.kernels import KERNELS
+from sparsegen.kernels.affine import split_affine
 from sparsegen.kernels.expression import (
     DOT,
     L1DIST,
@@ -29,7 +30,6 @@ from sparsegen.kernels.expression import (
     derivative,
     evaluate,
     in_base_two,
-    split_affine,
     substitute,
 )
 

@@ -5,7 +5,8 @@ import pytest
 from closed_forms import agrees
 
 from sparsegen.kernels import KERNELS
-from sparsegen.kernels.expression import Sqrt, evaluate, nodes, split_affine
+from sparsegen.kernels.affine import split_affine
+from sparsegen.kernels.expression import Sqrt, evaluate, nodes
 
 EPSILON = np.finfo(np.float64).eps
 

@@ -1,4 +1,4 @@
-"""One registration is all a kernel takes: training, gradient, model file, C and ONNX follow, here for two strangers."""
+"""One registration is all a kernel takes: training, gradient, model file, C and ONNX follow; tried with two others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Agreement: what a program does beside the model on rows, and what it says of it."""
+"""Agreement: how well a program agrees with the model on rows, and the sentence that says so."""
 
 from __future__ import annotations
 

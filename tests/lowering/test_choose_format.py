@@ -1,4 +1,4 @@
-"""The smallest number format that a model can do with."""
+"""The smallest number format that keeps a model accurate enough."""
 
 from __future__ import annotations
 

@@ -56,7 +56,7 @@ def test_partial_sums_bound_every_order():
 
 
 @pytest.mark.parametrize("name", ["rbf", "linear"])
-def test_other_coefficients_are_scaled_anew(name):
+def test_other_coefficients_are_rescaled(name):
     case = make_integer_case(1, name)
     program = quantized(case.model, "q15", "f32", case.rows)
     real = program.coef.astype(np.float64) * program.unit * (1 if name == "linear" else 2**15)

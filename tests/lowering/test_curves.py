@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from reference.integer_program import sampled
 
-from sparsegen.lowering.curves import GOOD_ENOUGH, KERNEL_BITS, LARGEST_VALUE, sample_curve
+from sparsegen.lowering.curves import KERNEL_BITS, LARGEST_VALUE, TARGET_ERROR, sample_curve
 
 SHAPES = {
     "cauchy": lambda u: 1.0 / (1.0 + u),
@@ -42,7 +42,7 @@ def test_a_sampled_curve_falls_and_keeps_its_error(shape, half, largest):
     assert K.max() <= LARGEST_VALUE
     assert len(curve.values) <= 33 + 16 * 20
     if shape != "cusp" or half >= 1e5:  # a cusp is as sharp as the distances are fine
-        assert curve.error <= 2 * GOOD_ENOUGH
+        assert curve.error <= 2 * TARGET_ERROR
 
 
 @pytest.mark.parametrize("shape", SHAPES)

@@ -74,7 +74,7 @@ def test_no_index_is_further_off_than_reading_allows(reads, centre):
 
 
 @pytest.mark.parametrize("name", INTEGER_KERNELS)
-def test_the_bound_is_of_use(name):
+def test_the_bound_is_small_enough_to_be_useful(name):
     """Not only true, but small: below a fifth of the coefficients, and smaller for 16 bits."""
     case = make_integer_case(1, name, d=4, m=4)
     errors = {d: guarantee(quantized(case.model, d, "f32", case.rows), case.model).error.max() for d in INTEGERS}

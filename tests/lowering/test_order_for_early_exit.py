@@ -10,7 +10,7 @@ from narrowing import known
 from sparsegen.devices import DEVICES
 from sparsegen.lowering.curves import LARGEST_VALUE
 from sparsegen.lowering.formats import Format
-from sparsegen.lowering.order_for_early_exit import UNIT_BITS, order_for_early_exit, what_remains
+from sparsegen.lowering.order_for_early_exit import UNIT_BITS, order_for_early_exit, remaining_change
 from sparsegen.targets import TARGETS
 
 DEVICE_LOOPS = [("host", "portable"), ("cortex-m4f", "dsp"), ("atmega328p", "avr")]
@@ -31,7 +31,7 @@ def test_order_changes_no_score(n_classes):
 def test_nothing_that_remains_exceeds_its_bound(n_classes):
     case = make_integer_case(4, m=9, n_classes=n_classes)
     program = order_for_early_exit(quantized(case.model, "q15", "f32", case.rows))
-    rest = what_remains(program) << UNIT_BITS
+    rest = remaining_change(program) << UNIT_BITS
     rng = np.random.default_rng(0)
     for _ in range(300):
         K = rng.choice([0, 1, LARGEST_VALUE // 3, LARGEST_VALUE], size=program.coef.shape[1:])

@@ -346,7 +346,7 @@ def test_duplicates_and_constant_features_are_no_trouble(name: str, kernel: str)
 @pytest.mark.parametrize("kernel", KERNELS)
 @pytest.mark.parametrize("name", GREEDY)
 def test_data_without_any_variation(name: str, kernel: str, fit_intercept: bool) -> None:
-    """All kernel rows are equal: one vector at most is of use."""
+    """All kernel rows are equal: at most one vector helps."""
     X, y = np.zeros((10, 2)), np.array([0] * 7 + [1] * 3)
     model = greedy(name)(2, kernel=kernel, fit_intercept=fit_intercept, random_state=0).fit(X, y)
     assert model.model_.n_vectors == 1

@@ -12,7 +12,7 @@ from sparsegen.model import SparseModel
 from sparsegen.targets import TARGETS
 from sparsegen.verify import verify
 
-# Packages hold the c target's code, which test_wrap.py proves on emulated devices: here the host is enough for them.
+# Packages hold the same C, which test_packages.py runs on emulated devices: here the host is enough for them.
 PAIRS = [
     (t, d)
     for t in TARGETS

@@ -237,8 +237,8 @@ def test_curvature_stays_exact_while_rows_come_and_go() -> None:
         piece = (rng.random((1, 300)) < share).astype(np.int8)
         state._newton_direction(np.ones((1, 300)), piece, np.ones(1), np.array([0]))
         curved = extended[piece[0] == newton.CURVED]
-        anew = np.tril(curved.T @ curved)
-        assert np.allclose(np.tril(state.curvature[0]), anew, rtol=1e-13, atol=1e-13 * len(curved))
+        recomputed = np.tril(curved.T @ curved)
+        assert np.allclose(np.tril(state.curvature[0]), recomputed, rtol=1e-13, atol=1e-13 * len(curved))
     assert state.removed[0] <= 300
 
 

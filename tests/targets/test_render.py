@@ -1,4 +1,4 @@
-"""Numbers and strangers' text on their way into C."""
+"""Numbers and untrusted text on their way into C."""
 
 from __future__ import annotations
 
@@ -126,8 +126,8 @@ def test_bad_names_are_one_sentence(name):
 
 
 @pytest.mark.parametrize("name", ["int", "main", "class", "restrict", "xor", "float", "template"])
-def test_words_of_the_language_are_refused(name):
-    with pytest.raises(OptionError, match="is a word of C or C"):
+def test_reserved_words_are_refused(name):
+    with pytest.raises(OptionError, match="is a reserved word of C or C"):
         check_name(name)
 
 

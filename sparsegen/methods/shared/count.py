@@ -46,12 +46,12 @@ def asked_or_default(n_vectors: int | None, Y: Array) -> int:
     n, n_outputs = len(Y), int(Y.shape[1])
     if n_vectors is None:
         return min(n, max(DEFAULT_VECTORS, 3 * n_outputs))
-    require_rows(n_vectors, n)
+    check_n_vectors(n_vectors, n)
     return int(n_vectors)
 
 
-def require_rows(n_vectors: int, n: int) -> None:
-    """Raise an error where more vectors are asked for than there are rows."""
+def check_n_vectors(n_vectors: int, n: int) -> None:
+    """Raise an error if more vectors are asked for than there are rows."""
     if n_vectors > n:
         raise OptionError(f"{n_vectors} vectors were asked for, but there are only {n} rows to train on")
 

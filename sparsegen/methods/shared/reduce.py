@@ -15,7 +15,7 @@ from sparsegen import progress
 from sparsegen.arrays import Array
 from sparsegen.errors import OptionError
 from sparsegen.kernels import BoundKernel
-from sparsegen.methods.shared.count import require_rows
+from sparsegen.methods.shared.count import check_n_vectors
 from sparsegen.methods.shared.diagonal import gram_diagonal
 from sparsegen.methods.shared.estimator import SingleKernelClassifier
 from sparsegen.methods.shared.parameters import (
@@ -82,7 +82,7 @@ def independent_rows(
 ) -> Array:
     """Return the rows of X that are linearly independent in the feature space up to ``eta`` [I08, eq. 9-12]."""
     n = len(X)
-    require_rows(n_vectors or 0, n)
+    check_n_vectors(n_vectors or 0, n)
     diagonal = gram_diagonal(X, kernel)
     largest = float(diagonal.max())
     if 0.0 < largest <= eta:

@@ -1,7 +1,7 @@
 """The kernel value of one vector in AVR assembly. The code is templates/c/loops/avr.c.j2.
 
-avr-gcc computes with 32 bits where 8 or 16 are enough and addresses flash again for every byte: by hand a feature takes
-10 cycles instead of 50 (bytes), 30 instead of 60 (halves).
+avr-gcc computes with 32 bits where 8 or 16 are enough, and computes a new flash address for every byte. By hand, an
+8-bit feature takes 10 cycles instead of 50, a 16-bit one 30 instead of 60.
 """
 
 from __future__ import annotations
@@ -12,22 +12,22 @@ from sparsegen.lowering.curves import FRACTION_BITS, HalfPower
 from sparsegen.lowering.integer_program import IntegerProgram
 
 FEATURES_PER_ROUND = {1: 8, 2: 2}  # by the bytes of a feature
-THREE_BYTES = 257  # products of bytes whose sum fits 24 bits
-BITS = 8
-LAST_RIGHT = 4  # bits that are shifted to the right; more of them go to the left and a byte to the right
-MAX_COUNT = 255  # of a loop that counts in one register
+MAX_PRODUCTS_IN_24_BITS = 257  # products of two bytes
+BYTE_BITS = 8
+MAX_RIGHT_SHIFT = 4  # in bits; a longer shift goes to the left, and then a whole byte to the right
+MAX_ROUNDS = 255  # of a loop that counts in one register
 
 
 @dataclass(frozen=True)
 class AvrLoops:
-    """What the template prints; a range stands for something that is repeated."""
+    """What the template prints; a range says how often something is repeated."""
 
     has_bytes: bool
     """Whether features are bytes."""
     has_wide_sum: bool
-    """Whether their products need four bytes."""
+    """Whether the sum of the products needs four bytes."""
     rounds: int
-    """Of the loop over the features; 0 where there is none."""
+    """Of the loop over the features; 0 if there is no loop."""
     inside: range
     """The features of one round."""
     after: range
@@ -43,27 +43,27 @@ class AvrLoops:
 
 
 def avr_values(program: IntegerProgram) -> AvrLoops | None:
-    """Return the assembly of a program, or ``None`` where it does not cover it: the portable form serves there too."""
+    """Return what the assembly template prints, or ``None`` for a program that needs the portable loops."""
     if program.form != "square" or len(program.curves) != 1 or not isinstance(program.curves[0], HalfPower):
         return None
     size = program.numbers.index_dtype.itemsize
     rounds, rest = divmod(program.n_seen, FEATURES_PER_ROUND[size])
-    if rounds > MAX_COUNT:
+    if rounds > MAX_ROUNDS:
         return None
-    if rounds <= 1:  # a loop of one round
+    if rounds <= 1:  # one round needs no loop
         rounds, rest = 0, program.n_seen
     shift = program.curves[0].octave - FRACTION_BITS
-    bits = abs(shift) % BITS
-    borrows = shift >= 0 and bits > LAST_RIGHT
+    bits = abs(shift) % BYTE_BITS
+    borrows = shift >= 0 and bits > MAX_RIGHT_SHIFT
     return AvrLoops(
         has_bytes=size == 1,
-        has_wide_sum=program.n_seen > THREE_BYTES,
+        has_wide_sum=program.n_seen > MAX_PRODUCTS_IN_24_BITS,
         rounds=rounds,
         inside=range(FEATURES_PER_ROUND[size]),
         after=range(rest),
         shifts_left=shift < 0,
-        whole_byte=abs(shift) >= BITS,
-        left_bits=range(BITS - bits if borrows else bits if shift < 0 else 0),
+        whole_byte=abs(shift) >= BYTE_BITS,
+        left_bits=range(BYTE_BITS - bits if borrows else bits if shift < 0 else 0),
         right_bits=range(0 if borrows or shift < 0 else bits),
         borrows_byte=borrows,
     )

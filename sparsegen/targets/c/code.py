@@ -29,7 +29,7 @@ def c_type(dtype: np.dtype[Any]) -> str:
 
 
 def index_type(longest: int) -> str:
-    """Return the type of a loop's index."""
+    """Return the C type of an index that counts up to ``longest``."""
     return "int" if longest <= INT_MAX else "long"
 
 
@@ -45,13 +45,13 @@ class Table:
 
 @dataclass(frozen=True)
 class CCode:
-    """A program with all that the templates print of it; no text of a stranger is in it but labels and the card."""
+    """A program with everything the templates print about it. Only its labels and its card may be untrusted text."""
 
     lowered: Lowered
     name: str
     table_bytes: int
     own_values: Mapping[str, Any]
-    """What only this kind of program has."""
+    """The values that only float programs have, or only integer ones."""
 
     @property
     def values(self) -> dict[str, Any]:
@@ -87,9 +87,9 @@ class CCode:
         return self.render("c/model.h.j2")
 
     def main(self, usage: str) -> bytes:
-        """Return a C program that predicts one example and runs the self-test, with a command at its head."""
+        """Return a C program that predicts one example and runs the self-test; its first line says how to build it."""
         return self.render("c/example_main.c.j2", usage=usage)
 
     def render(self, template: str, **more: Any) -> bytes:
-        """Return a template filled with the values, and with more of them."""
+        """Return a template filled with ``values`` and ``more``."""
         return render(template, **self.values, **more)

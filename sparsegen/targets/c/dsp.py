@@ -1,7 +1,7 @@
-"""Loops for Cortex-M4, M7, M33 and their like: two 16-bit products in one SMLAD. The C is templates/c/loops/dsp.c.j2.
+"""Loops for Cortex-M4, M7, M33 and similar: two 16-bit products in one SMLAD. The C is templates/c/loops/dsp.c.j2.
 
-Each has the portable form beside it, so that the file compiles everywhere. Indices are at most 32767, so that a signed
-product of halves is the unsigned one.
+The C holds the portable loops as well, so it compiles everywhere. Indices are at most 32767, so signed and unsigned
+16-bit products are equal.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from sparsegen.lowering.integer_program import IntegerProgram
 from sparsegen.targets.c.walk import WRITTEN_OUT, Place
 
 WORD_BYTES = 4
-BYTES_PER_ROUND = 16  # of a loop over halves; one over bytes does a word a round
+BYTES_PER_ROUND = 16  # of a loop over 16-bit features; a loop over bytes takes one word per round
 
 
 class Word(NamedTuple):
-    """Features that are loaded at once: the first, their word among the widened ones, their place in the table."""
+    """Features that are loaded together: the first one, their index in ``pairs``, their place in the table."""
 
     feature: int
     pair: int
@@ -35,17 +35,17 @@ class DspLoops:
     whole: int
     """Features in whole words."""
     tail: tuple[int, ...]
-    """The others."""
+    """The features that fill no word."""
     loops_over_squares: bool
     words: tuple[int, ...]
-    """First features of the words, where squares are written out."""
+    """First features of the words, if squares are written out."""
     end: int
-    """Where the loop over the products ends; 0 where they are written out."""
+    """Where the loop over the products ends; 0 if they are written out."""
     step: int
     inside: tuple[Word, ...]
     after: tuple[Word, ...]
     tail_values: tuple[Place, ...]
-    """Features that fill no word, and their places in the table."""
+    """The same features, and their places in the table."""
 
     @property
     def has_tail(self) -> bool:
@@ -64,7 +64,7 @@ class DspLoops:
 
 
 def dsp_values(program: IntegerProgram) -> DspLoops | None:
-    """Return the DSP loops of a program, or ``None`` where they do not cover it."""
+    """Return what the DSP template prints, or ``None`` for a program that needs the portable loops."""
     n, size = program.n_seen, WORD_BYTES // program.numbers.index_dtype.itemsize
     if program.form != "square" or n < size:
         return None
@@ -76,7 +76,7 @@ def dsp_values(program: IntegerProgram) -> DspLoops | None:
         size=size,
         whole=whole,
         tail=tuple(range(whole, n)),
-        # For bytes the loop keeps `pairs` one array, which clang would take apart.
+        # Bytes always take the loop: without it, clang would split the array `pairs` into variables.
         loops_over_squares=widens or n > WRITTEN_OUT,
         words=tuple(range(0, whole, size)),
         end=end,

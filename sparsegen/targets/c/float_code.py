@@ -1,4 +1,4 @@
-"""Float C: what the templates print for a program. All is decided here; the C itself is in templates/c."""
+"""Float C: what the templates print for a program. Everything is decided here; the C itself is in templates/c."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from sparsegen.targets.render import c_real
 
 FLOAT_BYTES = 4
 HELPERS = ("exp2", "abs", "sqrt")
-"""Our own functions, by the names of their templates."""
-CONSTANT_IN_CODE = ("scale", "square")  # where all entries are equal; the loops then hold the value
+"""Functions that the C brings along, named like their templates."""
+CONSTANT_IN_CODE = ("scale", "square")  # tables that the code replaces by a number if all entries are equal
 
 TABLE_COMMENTS = {
     "offset": "subtracted from each raw feature",
-    "scale": "then multiplied with it",
+    "scale": "factor of each feature, after the subtraction",
     "projection": "rows of the projection, one per projected value",
     "projection_shift": "constant term of the projection",
     "vectors": "expansion vectors, one after the other",
@@ -31,7 +31,7 @@ TABLE_COMMENTS = {
     "coef": "coefficients: for each vector, for each kernel, one per output",
     "intercept": "score of each output before any vector is added",
 }
-LED_VECTORS = "expansion vectors, one after the other, each after the constant term of its kernel argument"
+LED_VECTORS = "expansion vectors, one after the other, each preceded by the constant term of its kernel argument"
 
 
 @dataclass(frozen=True)
@@ -47,11 +47,11 @@ class Statement:
 
 @dataclass
 class KernelCode:
-    """The statements that compute kernels from ``t``; what an earlier kernel has computed is not computed again."""
+    """The statements that compute kernels from ``t``; what several kernels share is computed once."""
 
     statements: list[Statement] = field(default_factory=list)
     functions: set[str] = field(default_factory=set)
-    """Our own functions that they call."""
+    """The names in ``HELPERS`` that they call."""
     _known: dict[Expr, str] = field(default_factory=dict)
 
     def value(self, expr: Expr) -> str:
@@ -115,11 +115,11 @@ class PartCode:
     has_squares: bool
     """Whether the squared features are part of ``t``."""
     weighs_squares: bool
-    """Whether each has a weight of its own."""
+    """Whether each of them has its own weight."""
     square: float
     """Their common weight."""
     leads: bool
-    """Whether each vector has its constant term in front."""
+    """Whether each vector is preceded by its constant term."""
     shift: float
     """The constant term that all vectors share."""
     slope: float
@@ -165,7 +165,6 @@ def float_code(lowered: Lowered, program: Program, name: str) -> CCode:
             "squared_parts": [part for part in parts if part.has_squares],
             "commonly_squared_parts": [part for part in parts if part.has_squares and not part.weighs_squares],
             "one_part": not several,
-            "first_part": parts[0],
             "is_scaled": is_scaled,
             "is_projected": is_projected,
             "is_raw": not is_scaled and not is_projected,

@@ -1,7 +1,7 @@
-"""Integer C: what the templates print for an integer program. All is decided here; the C itself is in templates/c.
+"""Integer C: what the templates print for a program. Everything is decided here; the C itself is in templates/c.
 
-What is exact and what cannot overflow is decided in the lowering. ``unsigned`` holds at least 16 bits, which is all
-that an exponent, a kernel value and a product of bytes need.
+The lowering has made sure that nothing overflows. ``unsigned`` has at least 16 bits, enough for an exponent, a kernel
+value and a product of bytes.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from sparsegen.errors import OptionError
 from sparsegen.lowering.curves import (
     FRACTION_BITS,
     INTERVALS,
-    NARROWEST_END,
+    NARROW_INTERVALS,
     PLACE_BITS,
     HalfPower,
     SampledCurve,
@@ -33,7 +33,7 @@ from sparsegen.targets.card import MAX_NAMED_FEATURES, card_lines
 
 SPECIAL_LOOPS = ("dsp", "avr")
 UINT16_MAX = 2**16 - 1
-LEAD_STRIDE = 4  # vectors between two looks at the lead of several classes, which is not free
+LEAD_STRIDE = 4  # vectors between two checks of the lead, which take time
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class CurveCode:
     function: str
     doubling: int
     end: int
-    """The distance from which on the value is 0."""
+    """The value is 0 from this distance on."""
     coef_at: int
 
 
@@ -54,20 +54,20 @@ class SampledCode:
     function: str
     table: str
     is_wider: bool
-    """Whether the narrowest interval is wider than its places: the distance is then shifted to the right."""
+    """Whether the narrowest interval has more distances than places: the distance is then shifted to the right."""
     shift: int
     end: int
 
 
 def integer_code(lowered: Lowered, program: IntegerProgram, name: str, loops: str) -> CCode:
-    """Return what the templates print for an integer program, with the loops of a processor where they cover it."""
+    """Return what the templates print for an integer program, with the wanted loops if they cover it."""
     if loops not in (PORTABLE, *SPECIAL_LOOPS):
         raise OptionError(f"there are no loops {loops!r}; choose one of: {', '.join((PORTABLE, *SPECIAL_LOOPS))}")
     dsp = dsp_values(program) if loops == "dsp" else None
     avr = avr_values(program) if loops == "avr" else None
     early_exit = lowered.format.early_exit and not program.is_linear
     tables, reader, projection = _tables(program), program.reader, program.projection
-    row_table = make_row_table(program, lowered.format, reads_on=avr is not None)
+    row_table = make_row_table(program, lowered.format, norm_follows_vector=avr is not None)
     table_bytes = sum(table.values.size * _size(table.type) for table in tables) + row_table.size
     buffered = not reader.is_identity
     buffers = program.numbers.index_dtype.itemsize * (
@@ -164,7 +164,7 @@ def _curve_values(program: IntegerProgram, name: str) -> dict[str, object]:
         "interval_mask": INTERVALS - 1,
         "intervals": INTERVALS,
         "place_mask": (1 << PLACE_BITS) - 1,
-        "narrowest_end": NARROWEST_END << PLACE_BITS,
+        "narrowest_end": NARROW_INTERVALS << PLACE_BITS,
     }
 
 
@@ -178,15 +178,15 @@ def _tables(program: IntegerProgram) -> list[Table]:
     if not reader.is_identity and reader.kind.is_float:
         tables += [
             Table("offset", "subtracted from each raw feature", "float", reader.offset),
-            Table("factor", "then multiplied with it", "float", reader.factor),
+            Table("factor", "factor of each feature, after the subtraction", "float", reader.factor),
         ]
     elif not reader.is_identity:
         tables += [
-            Table("multiplier", "each raw feature is multiplied with this", "int16_t", reader.multiplier),
-            Table("bias", "then this is added", "int32_t", reader.bias),
+            Table("multiplier", "factor of each raw feature", "int16_t", reader.multiplier),
+            Table("bias", "added to each product", "int32_t", reader.bias),
         ]
         if reader.common_shift is None:
-            tables.append(Table("shift", "then it is shifted to the right", "uint8_t", reader.shift))
+            tables.append(Table("shift", "right shift of each sum", "uint8_t", reader.shift))
     if program.projection is not None:
         comment, weight = "rows of the projection, one per projected value", c_type(program.numbers.weight_dtype)
         tables += [
@@ -207,7 +207,7 @@ def _curve_tables(program: IntegerProgram) -> list[Table]:
     if isinstance(first, HalfPower):
         return [Table("powers", "2^15 * 2^-f for f from 0 to 1", "uint16_t", half_power_table(first.octave))]
     sampled = [curve for curve in program.curves if isinstance(curve, SampledCurve)]
-    comment = "2^15 times the kernel: 32 intervals from 0 on, then 16 of twice the width, 16 of four times, ..."
+    comment = "2^15 times the kernel: 32 intervals starting at 0, then 16 twice as wide, 16 four times as wide, ..."
     return [
         Table(f"values{suffix}", comment, "uint16_t", curve.values)
         for suffix, curve in zip(_suffixes(len(sampled)), sampled, strict=False)
@@ -219,7 +219,7 @@ def _size(text: str) -> int:
 
 
 def _range_lines(program: IntegerProgram) -> list[tuple[str, str]]:
-    """Return the range of every raw feature, and for indices how whoever calls the export makes them."""
+    """Return the range of every raw feature, or for grid indices how the caller computes them."""
     if program.n_features > MAX_NAMED_FEATURES:
         return []
     if not program.reader.kind.is_grid:

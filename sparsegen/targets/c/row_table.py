@@ -1,8 +1,8 @@
-"""The table of vectors in integer C: one struct per vector, with all that the loop reads beside it.
+"""The table of vectors in integer C: one struct per vector, with everything the loop reads for it.
 
 A vector stands near the front, where short instructions reach it, and at a whole word, since the DSP loops load words.
-Its norm follows where that leaves no gap, and leads otherwise; AVR aligns nothing, and its assembly reads on from the
-vector to the norm. A gap of one byte is left inside where a vector has an odd number of bytes; it costs no memory.
+Its norm follows where that leaves no gap, and leads otherwise. AVR aligns nothing, and its assembly expects the norm
+right after the vector. A vector with an odd number of bytes leaves a gap of one byte inside, which costs no memory.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from sparsegen.lowering.formats import Format
 from sparsegen.lowering.integer_program import IntegerProgram
-from sparsegen.lowering.order_for_early_exit import what_remains
+from sparsegen.lowering.order_for_early_exit import remaining_change
 
 WORD_BYTES = 4
 HALF_BYTES = 2
@@ -52,7 +52,7 @@ class RowTable:
 
     @property
     def size(self) -> int:
-        """Bytes of all rows where words are aligned."""
+        """Bytes of all rows on a processor that aligns words."""
         at, widest = 0, 1
         for member in self.members:
             at = _aligned(at, member.bytes) + member.size
@@ -60,7 +60,7 @@ class RowTable:
         return self.n_rows * _aligned(at, widest)
 
 
-def make_row_table(program: IntegerProgram, wanted: Format, *, reads_on: bool) -> RowTable:
+def make_row_table(program: IntegerProgram, wanted: Format, *, norm_follows_vector: bool) -> RowTable:
     """Return the table of a program; a linear one has no vectors and gets no members."""
     if program.is_linear:
         return RowTable((), 0)
@@ -68,11 +68,11 @@ def make_row_table(program: IntegerProgram, wanted: Format, *, reads_on: bool) -
     vector = Member(program.numbers.index_dtype.itemsize, list(program.vectors), is_vector=True)
     others = [Member(HALF_BYTES, [program.coef[:, :, u].T.ravel() for u in range(m)], is_coef=True)]
     if wanted.early_exit:
-        others.append(Member(HALF_BYTES, list(what_remains(program))))
+        others.append(Member(HALF_BYTES, list(remaining_change(program))))
     if program.form != "square":
         return RowTable([vector, *others], m)
     norm = Member(WORD_BYTES, [np.array(int(v @ v)) for v in program.vectors], is_norm=True)
-    norm_follows = reads_on or vector.size % WORD_BYTES == 0
+    norm_follows = norm_follows_vector or vector.size % WORD_BYTES == 0
     return RowTable([vector, norm, *others] if norm_follows else [norm, vector, *others], m)
 
 

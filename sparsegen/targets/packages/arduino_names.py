@@ -1,10 +1,10 @@
-"""Header names that Arduino cores and their libraries have taken: a model's header must not stand in for one."""
+"""Header names that Arduino cores and their libraries already use: a model's header must not hide one."""
 
 from __future__ import annotations
 
 from sparsegen.errors import OptionError
 
-# Compared without case, since the file systems of Windows and macOS see none.
+# Compared without case, which the file systems of Windows and macOS ignore.
 TAKEN_WORDS = (
     "api audio binary bluetoothserial bridge cdc client common compat dnsserver eeprom esp ethernet firmata fs gsm "
     "hardwareserial hid httpclient i2s interrupts ipaddress keyboard liquidcrystal littlefs mouse network new pdm "

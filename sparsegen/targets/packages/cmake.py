@@ -7,7 +7,7 @@ from sparsegen.targets.c.package import Package, PackagedModel
 
 
 class CMake(Package):
-    """A CMake project; its library is ``sparsegen::<name>``, so no name can stand in for a target of somebody else."""
+    """A CMake project; its library is ``sparsegen::<name>``, so no name can clash with somebody else's target."""
 
     name = "cmake"
     description = "CMake project with the library sparsegen::NAME, for add_subdirectory, FetchContent or find_package"

@@ -1,4 +1,4 @@
-"""C++11: a class without state over the C source; no exceptions, no RTTI, no heap."""
+"""C++11: a stateless class over the C source; no exceptions, no RTTI, no heap."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Cpp(Package):
         return f"cc -std=c99 -O2 -c {name}.c && c++ -std=c++11 -O2 example_main.cpp {name}.o -o example"
 
     def files(self, model: PackagedModel) -> dict[str, bytes]:
-        """Return ``<name>.hpp``, the C it stands on, and an example."""
+        """Return ``<name>.hpp``, the C behind it, and an example."""
         return {
             f"{model.name}.hpp": model.render("cpp/model.hpp.j2"),
             f"{model.name}.h": model.header,

@@ -7,7 +7,7 @@ from sparsegen.targets.c.package import Package, PackagedModel
 
 
 class Header(Package):
-    """A single header in the manner of the stb libraries."""
+    """A single header in the style of the stb libraries."""
 
     name = "header"
     description = "one C99 and C++ header; NAME_IMPLEMENTATION, defined in one file, brings in the code"
@@ -17,7 +17,7 @@ class Header(Package):
         return f"cc -std=c99 -O2 {name}.c example_main.c -o example"
 
     def files(self, model: PackagedModel) -> dict[str, bytes]:
-        """Return the header, the two lines that make code of it, and an example."""
+        """Return the header, a source file of two lines that compiles it, and an example."""
         return {
             f"{model.name}.h": model.render("header/model.h.j2"),
             f"{model.name}.c": model.render("header/model.c.j2"),

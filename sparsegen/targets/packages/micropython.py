@@ -11,9 +11,9 @@ from sparsegen.targets import TARGETS
 from sparsegen.targets.c.package import Package, PackagedModel
 
 TYPECODES = {"float32": ["'f'"], "int16": ["'h'"], "uint16": ["'H'"], "uint8": ["'B'", "BYTEARRAY_TYPECODE"]}
-"""Typecodes of arrays whose memory the model reads as it is."""
+"""Typecodes of arrays that the model reads in place."""
 
-# A module that the firmware has built in, or that its libraries bring, would be imported instead of the model.
+# Modules of the firmware and of its libraries: one of these would be imported instead of the model.
 MODULE_WORDS = (
     "aioble argparse array asyncio base64 binascii bluetooth btree builtins cmath collections copy cryptolib datetime "
     "deflate dht ds18x20 errno esp esp32 framebuf functools gc gzip hashlib heapq inspect io itertools json logging "
@@ -35,7 +35,7 @@ class MicroPython(Package):
         if name in MODULES or name.removeprefix("u") in MODULES:  # ujson is an older name of json, and so on
             raise OptionError(f"name {name!r} is a module that MicroPython already has; choose another")
         if keyword.iskeyword(name):
-            raise OptionError(f"name {name!r} is a word of Python, which cannot import it; choose another")
+            raise OptionError(f"name {name!r} is a keyword of Python, which cannot import it; choose another")
         return "make ARCH=armv7emsp MPY_DIR=path/of/micropython"
 
     def files(self, model: PackagedModel) -> dict[str, bytes]:

@@ -57,7 +57,7 @@ def test_an_error_keeps_what_was_finished(tmp_path: Path) -> None:
 
 def test_a_foreign_file_in_the_store_is_one_sentence(tmp_path: Path) -> None:
     (tmp_path / "test_lab.jsonl").write_text("hello\n")
-    with pytest.raises(DataError, match=r"line 1 of .* is not a finished case; delete the file to start anew"):
+    with pytest.raises(DataError, match=r"line 1 of .* is not a finished case; delete the file to start over"):
         Lab(None, tmp_path).map(square, CASES, "squares")
 
 

@@ -4,16 +4,16 @@
 
 #include <stdint.h>
 
-/* Tables stay in flash on AVR too, where plain const would copy them to RAM: pointers into them say so as well. */
+/* Keeps tables in flash on AVR, where plain const data is copied to RAM. Pointers to tables need it too. */
 #if defined(__FLASH) && !defined(__STRICT_ANSI__)
 #define BINARY_RBF_ROM __flash
 #elif defined(__FLASH)
-#error "compile binary_rbf.c for AVR with -std=gnu99: -std=c99 has no word for tables in flash"
+#error "compile binary_rbf.c for AVR with -std=gnu99: -std=c99 has no __flash, so tables would fill the RAM"
 #else
 #define BINARY_RBF_ROM
 #endif
 
-/* expansion vectors, one after the other, each after the constant term of its kernel argument */
+/* expansion vectors, one after the other, each preceded by the constant term of its kernel argument */
 static const BINARY_RBF_ROM float binary_rbf_vectors[16] = {
     -0.57180136f, 0.6066533f, 0.22217503f, -0.63839257f, -0.9600483f, 0.7134127f, -0.70908463f, 0.61098135f,
     -0.49452013f, -0.23299524f, -0.42848042f, 0.6896082f, -0.49247292f, 0.14787623f, -0.67662394f, -0.48041743f,
@@ -26,7 +26,7 @@ static const BINARY_RBF_ROM float binary_rbf_coef[4] = {1.445f, -0.765f, 0.682f,
 static const BINARY_RBF_ROM float binary_rbf_intercept[1] = {0.059f};
 
 #ifdef __FAST_MATH__
-#error "compile binary_rbf.c without -ffast-math: 2^t is split into whole and fraction by rounding, which it removes"
+#error "compile binary_rbf.c without -ffast-math: it removes the rounding that splits t into integer and fraction"
 #endif
 
 /*
@@ -40,11 +40,11 @@ static float binary_rbf_exp2(float t)
 
     whole.value = t + 12582912.0f; /* 1.5 * 2^23: the low bits now hold t, rounded to an integer */
     f = t + (12582912.0f - whole.value); /* -0.5 to 0.5 */
-    /* minimax on -0.5 to 0.5 */
+    /* minimax polynomial on -0.5 to 0.5 */
     result.value = ((((0.0013264727f * f + 0.009671513f) * f + 0.055507336f) * f + 0.24022242f) * f + 0.693147f) * f + 1.0f;
     result.bits += whole.bits << 23; /* the integer goes into the exponent field */
     if (whole.bits - 0x4B3FFF82u > 253u) {
-        result.bits = 0u; /* not from -126 to 127 */
+        result.bits = 0u; /* t, rounded, is outside -126 to 127 */
     }
     return result.value;
 }
@@ -97,7 +97,7 @@ int binary_rbf_selftest(void)
     static const BINARY_RBF_ROM float inputs[6] = {0.841f, 0.308f, -0.885f, 0.989f, -0.983f, 0.847f};
     static const BINARY_RBF_ROM float expected[2] = {0.68465644f, -0.4333462f};
     static const BINARY_RBF_ROM int classes[2] = {1, 0};
-    const volatile BINARY_RBF_ROM float *input = inputs; /* volatile, or compilers call memcpy to copy a row */
+    const volatile BINARY_RBF_ROM float *input = inputs; /* volatile: otherwise compilers copy a row with memcpy */
     const BINARY_RBF_ROM float *score = expected;
     float x[BINARY_RBF_FEATURES];
     float scores[BINARY_RBF_OUTPUTS];

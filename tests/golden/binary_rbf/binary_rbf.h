@@ -31,13 +31,13 @@ extern "C" {
 
 /*
  * Writes BINARY_RBF_OUTPUTS scores for the BINARY_RBF_FEATURES raw features in x. Positive means class 1.
- * The two arrays must not overlap. Features must be finite; with any that is not, the scores mean nothing.
+ * The two arrays must not overlap. All features must be finite; otherwise the scores are meaningless.
  */
 void binary_rbf_scores(const float *x, float *scores);
 
 /*
  * Returns the class index, 0 to BINARY_RBF_CLASSES - 1, for the BINARY_RBF_FEATURES raw features in x.
- * A score of 0 is class 0. Features must be finite; with any that is not, the index is within its range but means nothing.
+ * A score of 0 is class 0. All features must be finite; otherwise the index is in range but meaningless.
  */
 int binary_rbf_predict(const float *x);
 
@@ -45,8 +45,8 @@ int binary_rbf_predict(const float *x);
 const char *binary_rbf_label(int index);
 
 /*
- * Computes 2 stored examples and compares each score with what Python computed.
- * Returns 0 where all agree within 0.001f, otherwise the number (from 1) of the first that does not.
+ * Computes the stored examples (2) and compares each score with what Python computed.
+ * Returns 0 if all agree within 0.001f, otherwise the number (from 1) of the first that does not.
  */
 int binary_rbf_selftest(void);
 

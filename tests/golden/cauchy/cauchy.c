@@ -2,16 +2,16 @@
 
 #include "cauchy.h"
 
-/* Tables stay in flash on AVR too, where plain const would copy them to RAM: pointers into them say so as well. */
+/* Keeps tables in flash on AVR, where plain const data is copied to RAM. Pointers to tables need it too. */
 #if defined(__FLASH) && !defined(__STRICT_ANSI__)
 #define CAUCHY_ROM __flash
 #elif defined(__FLASH)
-#error "compile cauchy.c for AVR with -std=gnu99: -std=c99 has no word for tables in flash"
+#error "compile cauchy.c for AVR with -std=gnu99: -std=c99 has no __flash, so tables would fill the RAM"
 #else
 #define CAUCHY_ROM
 #endif
 
-/* expansion vectors, one after the other, each after the constant term of its kernel argument */
+/* expansion vectors, one after the other, each preceded by the constant term of its kernel argument */
 static const CAUCHY_ROM float cauchy_vectors[16] = {
     1.792685f, -0.841f, -0.308f, 0.885f, 2.3309095f, -0.989f, 0.983f, -0.847f, 1.6855505f, 0.323f, 0.594f,
     -0.956f, 1.6827126f, -0.205f, 0.938f, 0.666f,
@@ -71,7 +71,7 @@ int cauchy_selftest(void)
     static const CAUCHY_ROM float inputs[6] = {0.841f, 0.308f, -0.885f, 0.205f, -0.938f, -0.666f};
     static const CAUCHY_ROM float expected[2] = {0.8354934f, -0.50198907f};
     static const CAUCHY_ROM int classes[2] = {1, 0};
-    const volatile CAUCHY_ROM float *input = inputs; /* volatile, or compilers call memcpy to copy a row */
+    const volatile CAUCHY_ROM float *input = inputs; /* volatile: otherwise compilers copy a row with memcpy */
     const CAUCHY_ROM float *score = expected;
     float x[CAUCHY_FEATURES];
     float scores[CAUCHY_OUTPUTS];

@@ -2,22 +2,22 @@
 
 #include "integer_avr.h"
 
-/* Tables stay in flash on AVR too, where plain const would copy them to RAM: pointers into them say so as well. */
+/* Keeps tables in flash on AVR, where plain const data is copied to RAM. Pointers to tables need it too. */
 #if defined(__FLASH) && !defined(__STRICT_ANSI__)
 #define INTEGER_AVR_ROM __flash
 #elif defined(__FLASH)
-#error "compile integer_avr.c for AVR with -std=gnu99: -std=c99 has no word for tables in flash"
+#error "compile integer_avr.c for AVR with -std=gnu99: -std=c99 has no __flash, so tables would fill the RAM"
 #else
 #define INTEGER_AVR_ROM
 #endif
 
-/* each raw feature is multiplied with this */
+/* factor of each raw feature */
 static const INTEGER_AVR_ROM int16_t integer_avr_multiplier[17] = {
     21557, 21557, 21557, 21557, 21557, 21557, 21557, 21557, 21557, 21557, 21557, 21557, 21557, 21557, 21557,
     21557, 21557,
 };
 
-/* then this is added */
+/* added to each product */
 static const INTEGER_AVR_ROM int32_t integer_avr_bias[17] = {
     5642, 9371, 21497, 2053, 28212, 15418, 36447, 29926, 8929, 10783, 24774, 39874, 3120, 25216, 21713, 3077,
     17056,
@@ -46,9 +46,9 @@ static const INTEGER_AVR_ROM struct integer_avr_row {
     }, 513470646u, {9291}},
 };
 
-#if defined(__FLASH) && defined(__AVR_HAVE_MUL__) /* C, for parts that multiply: ATtiny do not, C++ has no __flash */
+#if defined(__FLASH) && defined(__AVR_HAVE_MUL__) /* C++ has no __flash, ATtiny parts have no multiplier */
 #define INTEGER_AVR_ASM
-/* The kernel value of one row in assembly: what the portable loop below computes, in fewer registers. */
+/* The kernel value of one row, in assembly: the same as in the portable loop below. */
 static inline int integer_avr_value(const uint16_t *x, const INTEGER_AVR_ROM uint16_t *at, uint32_t squares)
 {
     uint32_t dot, d;
@@ -141,7 +141,7 @@ static inline int integer_avr_value(const uint16_t *x, const INTEGER_AVR_ROM uin
         "sbc %B[d], %B[dot]\n\t"
         "sbc %C[d], %C[dot]\n\t"
         "sbc %D[d], %D[dot]\n\t"
-        /* the exponent: d, shifted; where it exceeds 16 bits, the value is 0 */
+        /* the exponent: d, shifted; if it exceeds 16 bits, the value is 0 */
         "mov %A[d], %B[d]\n\t"
         "mov %B[d], %C[d]\n\t"
         "mov %C[d], %D[d]\n\t"
@@ -164,7 +164,7 @@ static inline int integer_avr_value(const uint16_t *x, const INTEGER_AVR_ROM uin
         "clr %B[d]\n\t"
         "rjmp 9f\n\t"
         "2:\n\t"
-        /* the interval is in the low half of byte B, the octave in its high one; c:C is the entry, b:e the next */
+        /* byte B holds the interval in its low half and the octave in its high half; c:C is the entry, b:e the next */
         "mov %[a], %B[d]\n\t"
         "andi %[a], 15\n\t"
         "lsl %[a]\n\t"
@@ -215,7 +215,7 @@ static inline int integer_avr_value(const uint16_t *x, const INTEGER_AVR_ROM uin
 }
 #else
 /*
- * 2^15 * 2^-(d / 2^26) for d < 1073741824: a table of 2^-f, a line between its entries, and a shift.
+ * 2^15 * 2^-(d / 2^26) for d < 1073741824: a table of 2^-f, linear interpolation, a shift.
  */
 static int integer_avr_half_power(uint32_t d)
 {
@@ -232,7 +232,7 @@ static int32_t integer_avr_score(const int16_t *x)
 {
     uint16_t q[17];
 #if !defined(INTEGER_AVR_ASM)
-    const volatile uint16_t *const f = q; /* read again for every vector, not kept on the stack */
+    const volatile uint16_t *const f = q; /* volatile: read again for every vector, not copied to the stack */
 #endif
     const INTEGER_AVR_ROM struct integer_avr_row *r;
     int32_t score = 217902665L;
@@ -307,7 +307,7 @@ int integer_avr_selftest(void)
 {
     static const INTEGER_AVR_ROM int16_t inputs[17] = {1, 0, -1, 1, -1, 1, 0, -1, 1, 0, -1, -1, 0, 1, 1, 1, 1};
     static const INTEGER_AVR_ROM int32_t expected[1] = {1073769779};
-    const volatile INTEGER_AVR_ROM int16_t *input = inputs; /* volatile, or compilers call memcpy to copy a row */
+    const volatile INTEGER_AVR_ROM int16_t *input = inputs; /* volatile: otherwise compilers copy a row with memcpy */
     const INTEGER_AVR_ROM int32_t *score = expected;
     int16_t x[INTEGER_AVR_FEATURES];
     int32_t scores[INTEGER_AVR_OUTPUTS];

@@ -31,8 +31,8 @@
  * overflow: ruled out for every input; scores stay within -1073676289 and 1577208893
  * agreement: 95.78 % of 4009 points near the vectors keep their label
  *
- * C99, also C++. Integers only, but for features that come as float. No libc, no libm, no heap, no static data that changes:
- * every function is re-entrant. Right shifts are of values that are not negative.
+ * C99, also C++. Integer arithmetic, except to read features that are floats. No libc, no libm, no heap, no static data that
+ * changes: every function is re-entrant. Negative values are never shifted right.
  */
 
 #ifndef INTEGER_AVR_H
@@ -54,7 +54,7 @@ extern "C" {
 
 /*
  * Writes INTEGER_AVR_OUTPUTS scores for the INTEGER_AVR_FEATURES features in x. Positive means class 1.
- * Features are raw; one beyond the range of training counts as its end.
+ * Features are raw. A value outside the range of training counts as the nearest end.
  * The two arrays must not overlap.
  */
 void integer_avr_scores(const int16_t *x, int32_t *scores);
@@ -68,8 +68,8 @@ int integer_avr_predict(const int16_t *x);
 const char *integer_avr_label(int index);
 
 /*
- * Computes 1 stored examples and compares each score with what Python computed, bit by bit.
- * Returns 0 where all agree, otherwise the number (from 1) of the first that does not.
+ * Computes the stored examples (1) and compares each score with what Python computed, bit for bit.
+ * Returns 0 if all agree, otherwise the number (from 1) of the first that does not.
  */
 int integer_avr_selftest(void);
 

@@ -2,16 +2,16 @@
 
 #include "integer_cauchy.h"
 
-/* Tables stay in flash on AVR too, where plain const would copy them to RAM: pointers into them say so as well. */
+/* Keeps tables in flash on AVR, where plain const data is copied to RAM. Pointers to tables need it too. */
 #if defined(__FLASH) && !defined(__STRICT_ANSI__)
 #define INTEGER_CAUCHY_ROM __flash
 #elif defined(__FLASH)
-#error "compile integer_cauchy.c for AVR with -std=gnu99: -std=c99 has no word for tables in flash"
+#error "compile integer_cauchy.c for AVR with -std=gnu99: -std=c99 has no __flash, so tables would fill the RAM"
 #else
 #define INTEGER_CAUCHY_ROM
 #endif
 
-/* 2^15 times the kernel: 32 intervals from 0 on, then 16 of twice the width, 16 of four times, ... */
+/* 2^15 times the kernel: 32 intervals starting at 0, then 16 twice as wide, 16 four times as wide, ... */
 static const INTEGER_CAUCHY_ROM uint16_t integer_cauchy_values0[81] = {
     32763, 31754, 30806, 29912, 29069, 28272, 27518, 26803, 26124, 25478, 24864, 24279, 23720, 23187, 22677,
     22189, 21722, 21274, 20844, 20431, 20034, 19652, 19285, 18931, 18589, 18260, 17942, 17636, 17339, 17052,
@@ -21,7 +21,7 @@ static const INTEGER_CAUCHY_ROM uint16_t integer_cauchy_values0[81] = {
     3587,
 };
 
-/* 2^15 times the kernel: 32 intervals from 0 on, then 16 of twice the width, 16 of four times, ... */
+/* 2^15 times the kernel: 32 intervals starting at 0, then 16 twice as wide, 16 four times as wide, ... */
 static const INTEGER_CAUCHY_ROM uint16_t integer_cauchy_values1[113] = {
     32764, 31755, 30807, 29913, 29070, 28273, 27518, 26803, 26124, 25479, 24865, 24279, 23721, 23187, 22678,
     22190, 21722, 21274, 20844, 20431, 20034, 19652, 19285, 18931, 18590, 18260, 17943, 17636, 17339, 17053,
@@ -44,8 +44,8 @@ static const INTEGER_CAUCHY_ROM struct integer_cauchy_row {
 };
 
 /*
- * 2^15 * K(d) for d < 131072. The table is finest near 0: halve d until it is among the narrowest intervals, and
- * skip 16 entries each time; then take a line between two entries.
+ * 2^15 * K(d) for d < 131072. The table is finest near 0: halve d until it is among the narrowest intervals,
+ * skipping 16 entries each time; then interpolate linearly between two entries.
  */
 static int integer_cauchy_kernel0(uint32_t d)
 {
@@ -65,8 +65,8 @@ static int integer_cauchy_kernel0(uint32_t d)
 }
 
 /*
- * 2^15 * K(d) for d < 131072. The table is finest near 0: halve d until it is among the narrowest intervals, and
- * skip 16 entries each time; then take a line between two entries.
+ * 2^15 * K(d) for d < 131072. The table is finest near 0: halve d until it is among the narrowest intervals,
+ * skipping 16 entries each time; then interpolate linearly between two entries.
  */
 static int integer_cauchy_kernel1(uint32_t d)
 {
@@ -87,7 +87,7 @@ static int integer_cauchy_kernel1(uint32_t d)
 
 static int32_t integer_cauchy_score(const uint8_t *x)
 {
-    const volatile uint8_t *const f = x; /* read again for every vector, not kept on the stack */
+    const volatile uint8_t *const f = x; /* volatile: read again for every vector, not copied to the stack */
     const INTEGER_CAUCHY_ROM struct integer_cauchy_row *r;
     int32_t score = 21748217L;
     uint32_t squares = 0u;
@@ -140,7 +140,7 @@ int integer_cauchy_selftest(void)
 {
     static const INTEGER_CAUCHY_ROM uint8_t inputs[3] = {148, 96, 155};
     static const INTEGER_CAUCHY_ROM int32_t expected[1] = {768255243};
-    const volatile INTEGER_CAUCHY_ROM uint8_t *input = inputs; /* volatile, or compilers call memcpy to copy a row */
+    const volatile INTEGER_CAUCHY_ROM uint8_t *input = inputs; /* volatile: otherwise compilers copy a row with memcpy */
     const INTEGER_CAUCHY_ROM int32_t *score = expected;
     uint8_t x[INTEGER_CAUCHY_FEATURES];
     int32_t scores[INTEGER_CAUCHY_OUTPUTS];

@@ -2,11 +2,11 @@
 
 #include "integer_laplacian.h"
 
-/* Tables stay in flash on AVR too, where plain const would copy them to RAM: pointers into them say so as well. */
+/* Keeps tables in flash on AVR, where plain const data is copied to RAM. Pointers to tables need it too. */
 #if defined(__FLASH) && !defined(__STRICT_ANSI__)
 #define INTEGER_LAPLACIAN_ROM __flash
 #elif defined(__FLASH)
-#error "compile integer_laplacian.c for AVR with -std=gnu99: -std=c99 has no word for tables in flash"
+#error "compile integer_laplacian.c for AVR with -std=gnu99: -std=c99 has no __flash, so tables would fill the RAM"
 #else
 #define INTEGER_LAPLACIAN_ROM
 #endif
@@ -14,7 +14,7 @@
 /* subtracted from each raw feature */
 static const INTEGER_LAPLACIAN_ROM float integer_laplacian_offset[4] = {-2.7752583f, -2.2322583f, -2.4692583f, -2.6347582f};
 
-/* then multiplied with it */
+/* factor of each feature, after the subtraction */
 static const INTEGER_LAPLACIAN_ROM float integer_laplacian_factor[4] = {46.16624f, 46.16624f, 46.16624f, 46.16624f};
 
 /* score of each output before any vector is added */
@@ -39,7 +39,7 @@ static const INTEGER_LAPLACIAN_ROM struct integer_laplacian_row {
 };
 
 /*
- * 2^15 * 2^-(d / 2^6) for d < 1024: a table of 2^-f, a line between its entries, and a shift.
+ * 2^15 * 2^-(d / 2^6) for d < 1024: a table of 2^-f, linear interpolation, a shift.
  */
 static int integer_laplacian_half_power(uint32_t d)
 {
@@ -54,7 +54,7 @@ static int integer_laplacian_half_power(uint32_t d)
 void integer_laplacian_scores(const float *x, int32_t *scores)
 {
     uint8_t q[4];
-    const volatile uint8_t *const f = q; /* read again for every vector, not kept on the stack */
+    const volatile uint8_t *const f = q; /* volatile: read again for every vector, not copied to the stack */
     const INTEGER_LAPLACIAN_ROM struct integer_laplacian_row *r;
 
     for (int k = 0; k < 3; ++k) {
@@ -119,7 +119,7 @@ int integer_laplacian_selftest(void)
     static const INTEGER_LAPLACIAN_ROM int32_t expected[6] = {
         976789621, -222013303, -580223542, 630575019, -764570599, -876010714,
     };
-    const volatile INTEGER_LAPLACIAN_ROM float *input = inputs; /* volatile, or compilers call memcpy to copy a row */
+    const volatile INTEGER_LAPLACIAN_ROM float *input = inputs; /* volatile: otherwise compilers copy a row with memcpy */
     const INTEGER_LAPLACIAN_ROM int32_t *score = expected;
     float x[INTEGER_LAPLACIAN_FEATURES];
     int32_t scores[INTEGER_LAPLACIAN_OUTPUTS];

@@ -2,19 +2,19 @@
 
 #include "integer_linear.h"
 
-/* Tables stay in flash on AVR too, where plain const would copy them to RAM: pointers into them say so as well. */
+/* Keeps tables in flash on AVR, where plain const data is copied to RAM. Pointers to tables need it too. */
 #if defined(__FLASH) && !defined(__STRICT_ANSI__)
 #define INTEGER_LINEAR_ROM __flash
 #elif defined(__FLASH)
-#error "compile integer_linear.c for AVR with -std=gnu99: -std=c99 has no word for tables in flash"
+#error "compile integer_linear.c for AVR with -std=gnu99: -std=c99 has no __flash, so tables would fill the RAM"
 #else
 #define INTEGER_LINEAR_ROM
 #endif
 
-/* each raw feature is multiplied with this */
+/* factor of each raw feature */
 static const INTEGER_LINEAR_ROM int16_t integer_linear_multiplier[4] = {16384, 16384, 16384, 16384};
 
-/* then this is added */
+/* added to each product */
 static const INTEGER_LINEAR_ROM int32_t integer_linear_bias[4] = {-155648, -548864, -368640, -253952};
 
 /* weights: for each output, one per feature */
@@ -78,7 +78,7 @@ int integer_linear_selftest(void)
     static const INTEGER_LINEAR_ROM int32_t expected[9] = {
         1077223, -649312, -311472, 510819, -593557, -675159, 786918, -670264, -898778,
     };
-    const volatile INTEGER_LINEAR_ROM uint8_t *input = inputs; /* volatile, or compilers call memcpy to copy a row */
+    const volatile INTEGER_LINEAR_ROM uint8_t *input = inputs; /* volatile: otherwise compilers copy a row with memcpy */
     const INTEGER_LINEAR_ROM int32_t *score = expected;
     uint8_t x[INTEGER_LINEAR_FEATURES];
     int32_t scores[INTEGER_LINEAR_OUTPUTS];

@@ -18,8 +18,8 @@
  * overflow: ruled out for every input; scores stay within -3183600 and 3741120
  * agreement: 99.40 % of 4018 points near the vectors keep their label
  *
- * C99, also C++. Integers only, but for features that come as float. No libc, no libm, no heap, no static data that changes:
- * every function is re-entrant. Right shifts are of values that are not negative.
+ * C99, also C++. Integer arithmetic, except to read features that are floats. No libc, no libm, no heap, no static data that
+ * changes: every function is re-entrant. Negative values are never shifted right.
  */
 
 #ifndef INTEGER_LINEAR_H
@@ -41,7 +41,7 @@ extern "C" {
 
 /*
  * Writes INTEGER_LINEAR_OUTPUTS scores for the INTEGER_LINEAR_FEATURES features in x. The largest wins.
- * Features are raw; one beyond the range of training counts as its end.
+ * Features are raw. A value outside the range of training counts as the nearest end.
  * The two arrays must not overlap.
  */
 void integer_linear_scores(const uint8_t *x, int32_t *scores);
@@ -55,8 +55,8 @@ int integer_linear_predict(const uint8_t *x);
 const char *integer_linear_label(int index);
 
 /*
- * Computes 3 stored examples and compares each score with what Python computed, bit by bit.
- * Returns 0 where all agree, otherwise the number (from 1) of the first that does not.
+ * Computes the stored examples (3) and compares each score with what Python computed, bit for bit.
+ * Returns 0 if all agree, otherwise the number (from 1) of the first that does not.
  */
 int integer_linear_selftest(void);
 

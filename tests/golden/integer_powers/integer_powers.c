@@ -2,11 +2,11 @@
 
 #include "integer_powers.h"
 
-/* Tables stay in flash on AVR too, where plain const would copy them to RAM: pointers into them say so as well. */
+/* Keeps tables in flash on AVR, where plain const data is copied to RAM. Pointers to tables need it too. */
 #if defined(__FLASH) && !defined(__STRICT_ANSI__)
 #define INTEGER_POWERS_ROM __flash
 #elif defined(__FLASH)
-#error "compile integer_powers.c for AVR with -std=gnu99: -std=c99 has no word for tables in flash"
+#error "compile integer_powers.c for AVR with -std=gnu99: -std=c99 has no __flash, so tables would fill the RAM"
 #else
 #define INTEGER_POWERS_ROM
 #endif
@@ -14,7 +14,7 @@
 /* subtracted from each raw feature */
 static const INTEGER_POWERS_ROM float integer_powers_offset[3] = {-2.196116f, -3.362116f, -2.574116f};
 
-/* then multiplied with it */
+/* factor of each feature, after the subtraction */
 static const INTEGER_POWERS_ROM float integer_powers_factor[3] = {4919.7974f, 4919.7974f, 4919.7974f};
 
 /* score of each output before any vector is added */
@@ -47,7 +47,7 @@ static const INTEGER_POWERS_ROM struct integer_powers_row {
 };
 
 /*
- * 2^15 * 2^-(d / 2^26) for d < 1073741824: a table of 2^-f, a line between its entries, and a shift.
+ * 2^15 * 2^-(d / 2^26) for d < 1073741824: a table of 2^-f, linear interpolation, a shift.
  */
 static int integer_powers_half_power(uint32_t d)
 {
@@ -62,7 +62,7 @@ static int integer_powers_half_power(uint32_t d)
 void integer_powers_scores(const float *x, int32_t *scores)
 {
     uint16_t q[3];
-    const volatile uint16_t *const f = q; /* read again for every vector, not kept on the stack */
+    const volatile uint16_t *const f = q; /* volatile: read again for every vector, not copied to the stack */
     const INTEGER_POWERS_ROM struct integer_powers_row *r;
     uint32_t squares = 0u;
 
@@ -139,7 +139,7 @@ int integer_powers_selftest(void)
     static const INTEGER_POWERS_ROM int32_t expected[6] = {
         -848147102, 745999619, -585815252, -514740029, -170113630, 203973208,
     };
-    const volatile INTEGER_POWERS_ROM float *input = inputs; /* volatile, or compilers call memcpy to copy a row */
+    const volatile INTEGER_POWERS_ROM float *input = inputs; /* volatile: otherwise compilers copy a row with memcpy */
     const INTEGER_POWERS_ROM int32_t *score = expected;
     float x[INTEGER_POWERS_FEATURES];
     int32_t scores[INTEGER_POWERS_OUTPUTS];

@@ -17,8 +17,8 @@
  * overflow: ruled out for every input; scores stay within -2147483646 and 1645043258
  * agreement: 100.00 % of 4012 points near the vectors keep their label
  *
- * C99, also C++. Integers only, but for features that come as float. No libc, no libm, no heap, no static data that changes:
- * every function is re-entrant. Right shifts are of values that are not negative.
+ * C99, also C++. Integer arithmetic, except to read features that are floats. No libc, no libm, no heap, no static data that
+ * changes: every function is re-entrant. Negative values are never shifted right.
  */
 
 #ifndef INTEGER_POWERS_H
@@ -40,7 +40,7 @@ extern "C" {
 
 /*
  * Writes INTEGER_POWERS_OUTPUTS scores for the INTEGER_POWERS_FEATURES features in x. The largest wins.
- * Features are raw; one beyond the range of training counts as its end, a NaN as its start.
+ * Features are raw. A value outside the range of training counts as the nearest end, a NaN as the start.
  * The two arrays must not overlap.
  */
 void integer_powers_scores(const float *x, int32_t *scores);
@@ -54,8 +54,8 @@ int integer_powers_predict(const float *x);
 const char *integer_powers_label(int index);
 
 /*
- * Computes 2 stored examples and compares each score with what Python computed, bit by bit.
- * Returns 0 where all agree, otherwise the number (from 1) of the first that does not.
+ * Computes the stored examples (2) and compares each score with what Python computed, bit for bit.
+ * Returns 0 if all agree, otherwise the number (from 1) of the first that does not.
  */
 int integer_powers_selftest(void);
 

@@ -2,22 +2,22 @@
 
 #include "integer_projected.h"
 
-/* Tables stay in flash on AVR too, where plain const would copy them to RAM: pointers into them say so as well. */
+/* Keeps tables in flash on AVR, where plain const data is copied to RAM. Pointers to tables need it too. */
 #if defined(__FLASH) && !defined(__STRICT_ANSI__)
 #define INTEGER_PROJECTED_ROM __flash
 #elif defined(__FLASH)
-#error "compile integer_projected.c for AVR with -std=gnu99: -std=c99 has no word for tables in flash"
+#error "compile integer_projected.c for AVR with -std=gnu99: -std=c99 has no __flash, so tables would fill the RAM"
 #else
 #define INTEGER_PROJECTED_ROM
 #endif
 
-/* each raw feature is multiplied with this */
+/* factor of each raw feature */
 static const INTEGER_PROJECTED_ROM int16_t integer_projected_multiplier[18] = {
     16384, 16384, 16384, 16384, 16384, 16384, 16384, 16384, 16384, 16384, 16384, 16384, 16384, 16384, 16384,
     16384, 16384, 16384,
 };
 
-/* then this is added */
+/* added to each product */
 static const INTEGER_PROJECTED_ROM int32_t integer_projected_bias[18] = {
     -598016, -860160, -909312, -434176, -581632, -483328, -892928, -679936, -876544, -532480, -532480, -663552,
     -581632, -548864, -450560, -352256, -253952, -598016,
@@ -52,7 +52,7 @@ static const INTEGER_PROJECTED_ROM struct integer_projected_row {
 };
 
 /*
- * 2^15 * 2^-(d / 2^14) for d < 262144: a table of 2^-f, a line between its entries, and a shift.
+ * 2^15 * 2^-(d / 2^14) for d < 262144: a table of 2^-f, linear interpolation, a shift.
  */
 static int integer_projected_half_power(uint32_t d)
 {
@@ -69,7 +69,7 @@ static int32_t integer_projected_score(const int16_t *x)
     uint8_t q[18];
     uint8_t projected[3];
     const INTEGER_PROJECTED_ROM int8_t *p = integer_projected_projection;
-    const volatile uint8_t *const f = projected; /* read again for every vector, not kept on the stack */
+    const volatile uint8_t *const f = projected; /* volatile: read again for every vector, not copied to the stack */
     const INTEGER_PROJECTED_ROM struct integer_projected_row *r;
     int32_t score = 42786165L;
     uint32_t squares = 0u;
@@ -146,7 +146,7 @@ int integer_projected_selftest(void)
         80, 95, 93, 106, 112, 118, 92, 107, 85, 114, 128, 91, 88,
     };
     static const INTEGER_PROJECTED_ROM int32_t expected[2] = {-320215679, 503738214};
-    const volatile INTEGER_PROJECTED_ROM int16_t *input = inputs; /* volatile, or compilers call memcpy to copy a row */
+    const volatile INTEGER_PROJECTED_ROM int16_t *input = inputs; /* volatile: otherwise compilers copy a row with memcpy */
     const INTEGER_PROJECTED_ROM int32_t *score = expected;
     int16_t x[INTEGER_PROJECTED_FEATURES];
     int32_t scores[INTEGER_PROJECTED_OUTPUTS];

@@ -32,8 +32,8 @@
  * overflow: ruled out for every input; scores stay within -1487392431 and 1619992943
  * agreement: 99.75 % of 4012 points near the vectors keep their label
  *
- * C99, also C++. Integers only, but for features that come as float. No libc, no libm, no heap, no static data that changes:
- * every function is re-entrant. Right shifts are of values that are not negative.
+ * C99, also C++. Integer arithmetic, except to read features that are floats. No libc, no libm, no heap, no static data that
+ * changes: every function is re-entrant. Negative values are never shifted right.
  */
 
 #ifndef INTEGER_PROJECTED_H
@@ -55,7 +55,7 @@ extern "C" {
 
 /*
  * Writes INTEGER_PROJECTED_OUTPUTS scores for the INTEGER_PROJECTED_FEATURES features in x. Positive means class 1.
- * Features are raw; one beyond the range of training counts as its end.
+ * Features are raw. A value outside the range of training counts as the nearest end.
  * The two arrays must not overlap.
  */
 void integer_projected_scores(const int16_t *x, int32_t *scores);
@@ -69,8 +69,8 @@ int integer_projected_predict(const int16_t *x);
 const char *integer_projected_label(int index);
 
 /*
- * Computes 2 stored examples and compares each score with what Python computed, bit by bit.
- * Returns 0 where all agree, otherwise the number (from 1) of the first that does not.
+ * Computes the stored examples (2) and compares each score with what Python computed, bit for bit.
+ * Returns 0 if all agree, otherwise the number (from 1) of the first that does not.
  */
 int integer_projected_selftest(void);
 

@@ -2,11 +2,11 @@
 
 #include "integer_rbf.h"
 
-/* Tables stay in flash on AVR too, where plain const would copy them to RAM: pointers into them say so as well. */
+/* Keeps tables in flash on AVR, where plain const data is copied to RAM. Pointers to tables need it too. */
 #if defined(__FLASH) && !defined(__STRICT_ANSI__)
 #define INTEGER_RBF_ROM __flash
 #elif defined(__FLASH)
-#error "compile integer_rbf.c for AVR with -std=gnu99: -std=c99 has no word for tables in flash"
+#error "compile integer_rbf.c for AVR with -std=gnu99: -std=c99 has no __flash, so tables would fill the RAM"
 #else
 #define INTEGER_RBF_ROM
 #endif
@@ -30,7 +30,7 @@ static const INTEGER_RBF_ROM struct integer_rbf_row {
 };
 
 /*
- * 2^15 * 2^-(d / 2^14) for d < 262144: a table of 2^-f, a line between its entries, and a shift.
+ * 2^15 * 2^-(d / 2^14) for d < 262144: a table of 2^-f, linear interpolation, a shift.
  */
 static int integer_rbf_half_power(uint32_t d)
 {
@@ -44,7 +44,7 @@ static int integer_rbf_half_power(uint32_t d)
 
 static int32_t integer_rbf_score(const uint8_t *x)
 {
-    const volatile uint8_t *const f = x; /* read again for every vector, not kept on the stack */
+    const volatile uint8_t *const f = x; /* volatile: read again for every vector, not copied to the stack */
     const INTEGER_RBF_ROM struct integer_rbf_row *r;
     int32_t score = 46029004L;
     uint32_t squares = 0u;
@@ -92,7 +92,7 @@ int integer_rbf_selftest(void)
 {
     static const INTEGER_RBF_ROM uint8_t inputs[6] = {151, 200, 48, 163, 101, 181};
     static const INTEGER_RBF_ROM int32_t expected[2] = {507661624, -321428849};
-    const volatile INTEGER_RBF_ROM uint8_t *input = inputs; /* volatile, or compilers call memcpy to copy a row */
+    const volatile INTEGER_RBF_ROM uint8_t *input = inputs; /* volatile: otherwise compilers copy a row with memcpy */
     const INTEGER_RBF_ROM int32_t *score = expected;
     uint8_t x[INTEGER_RBF_FEATURES];
     int32_t scores[INTEGER_RBF_OUTPUTS];

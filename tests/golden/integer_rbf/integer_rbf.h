@@ -21,8 +21,8 @@
  * overflow: ruled out for every input; scores stay within -1491390005 and 1621400830
  * agreement: 99.85 % of 4012 points near the vectors keep their label
  *
- * C99, also C++. Integers only, but for features that come as float. No libc, no libm, no heap, no static data that changes:
- * every function is re-entrant. Right shifts are of values that are not negative.
+ * C99, also C++. Integer arithmetic, except to read features that are floats. No libc, no libm, no heap, no static data that
+ * changes: every function is re-entrant. Negative values are never shifted right.
  */
 
 #ifndef INTEGER_RBF_H
@@ -58,8 +58,8 @@ int integer_rbf_predict(const uint8_t *x);
 const char *integer_rbf_label(int index);
 
 /*
- * Computes 2 stored examples and compares each score with what Python computed, bit by bit.
- * Returns 0 where all agree, otherwise the number (from 1) of the first that does not.
+ * Computes the stored examples (2) and compares each score with what Python computed, bit for bit.
+ * Returns 0 if all agree, otherwise the number (from 1) of the first that does not.
  */
 int integer_rbf_selftest(void);
 

@@ -4,11 +4,11 @@
 
 #include <stdint.h>
 
-/* Tables stay in flash on AVR too, where plain const would copy them to RAM: pointers into them say so as well. */
+/* Keeps tables in flash on AVR, where plain const data is copied to RAM. Pointers to tables need it too. */
 #if defined(__FLASH) && !defined(__STRICT_ANSI__)
 #define LAPLACIAN_TEXT_ROM __flash
 #elif defined(__FLASH)
-#error "compile laplacian_text.c for AVR with -std=gnu99: -std=c99 has no word for tables in flash"
+#error "compile laplacian_text.c for AVR with -std=gnu99: -std=c99 has no __flash, so tables would fill the RAM"
 #else
 #define LAPLACIAN_TEXT_ROM
 #endif
@@ -29,7 +29,7 @@ static const LAPLACIAN_TEXT_ROM float laplacian_text_coef[15] = {
 static const LAPLACIAN_TEXT_ROM float laplacian_text_intercept[3] = {0.059f, 0.15f, 0.2f};
 
 #ifdef __FAST_MATH__
-#error "compile laplacian_text.c without -ffast-math: 2^t is split into whole and fraction by rounding, which it removes"
+#error "compile laplacian_text.c without -ffast-math: it removes the rounding that splits t into integer and fraction"
 #endif
 
 /*
@@ -43,11 +43,11 @@ static float laplacian_text_exp2(float t)
 
     whole.value = t + 12582912.0f; /* 1.5 * 2^23: the low bits now hold t, rounded to an integer */
     f = t + (12582912.0f - whole.value); /* -0.5 to 0.5 */
-    /* minimax on -0.5 to 0.5 */
+    /* minimax polynomial on -0.5 to 0.5 */
     result.value = ((((0.0013264727f * f + 0.009671513f) * f + 0.055507336f) * f + 0.24022242f) * f + 0.693147f) * f + 1.0f;
     result.bits += whole.bits << 23; /* the integer goes into the exponent field */
     if (whole.bits - 0x4B3FFF82u > 253u) {
-        result.bits = 0u; /* not from -126 to 127 */
+        result.bits = 0u; /* t, rounded, is outside -126 to 127 */
     }
     return result.value;
 }
@@ -121,7 +121,7 @@ int laplacian_text_selftest(void)
         1.1999271f, -1.4388201f, -1.6534276f, 1.8511943f, -0.41732335f, -1.0977211f,
     };
     static const LAPLACIAN_TEXT_ROM int classes[2] = {0, 0};
-    const volatile LAPLACIAN_TEXT_ROM float *input = inputs; /* volatile, or compilers call memcpy to copy a row */
+    const volatile LAPLACIAN_TEXT_ROM float *input = inputs; /* volatile: otherwise compilers copy a row with memcpy */
     const LAPLACIAN_TEXT_ROM float *score = expected;
     float x[LAPLACIAN_TEXT_FEATURES];
     float scores[LAPLACIAN_TEXT_OUTPUTS];

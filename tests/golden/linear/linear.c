@@ -2,16 +2,16 @@
 
 #include "linear.h"
 
-/* Tables stay in flash on AVR too, where plain const would copy them to RAM: pointers into them say so as well. */
+/* Keeps tables in flash on AVR, where plain const data is copied to RAM. Pointers to tables need it too. */
 #if defined(__FLASH) && !defined(__STRICT_ANSI__)
 #define LINEAR_ROM __flash
 #elif defined(__FLASH)
-#error "compile linear.c for AVR with -std=gnu99: -std=c99 has no word for tables in flash"
+#error "compile linear.c for AVR with -std=gnu99: -std=c99 has no __flash, so tables would fill the RAM"
 #else
 #define LINEAR_ROM
 #endif
 
-/* expansion vectors, one after the other, each after the constant term of its kernel argument */
+/* expansion vectors, one after the other, each preceded by the constant term of its kernel argument */
 static const LINEAR_ROM float linear_vectors[15] = {
     -9.943025f, 1.9020905f, 0.192539f, -3.574524f, 5.177564f, 4.5137734f, -0.8903275f, -2.839403f, 3.636338f,
     0.331332f, -1.1107508f, -0.3551255f, -0.881258f, 6.914782f, 7.88718f,
@@ -81,7 +81,7 @@ int linear_selftest(void)
         -3.9571917f,
     };
     static const LINEAR_ROM int classes[3] = {0, 0, 0};
-    const volatile LINEAR_ROM float *input = inputs; /* volatile, or compilers call memcpy to copy a row */
+    const volatile LINEAR_ROM float *input = inputs; /* volatile: otherwise compilers copy a row with memcpy */
     const LINEAR_ROM float *score = expected;
     float x[LINEAR_FEATURES];
     float scores[LINEAR_OUTPUTS];

@@ -27,13 +27,13 @@ extern "C" {
 
 /*
  * Writes LINEAR_OUTPUTS scores for the LINEAR_FEATURES raw features in x. The largest wins.
- * The two arrays must not overlap. Features must be finite; with any that is not, the scores mean nothing.
+ * The two arrays must not overlap. All features must be finite; otherwise the scores are meaningless.
  */
 void linear_scores(const float *x, float *scores);
 
 /*
  * Returns the class index, 0 to LINEAR_CLASSES - 1, for the LINEAR_FEATURES raw features in x.
- * The first wins on ties. Features must be finite; with any that is not, the index is within its range but means nothing.
+ * The first wins on ties. All features must be finite; otherwise the index is in range but meaningless.
  */
 int linear_predict(const float *x);
 
@@ -41,8 +41,8 @@ int linear_predict(const float *x);
 const char *linear_label(int index);
 
 /*
- * Computes 3 stored examples and compares each score with what Python computed.
- * Returns 0 where all agree within 0.006179498f, otherwise the number (from 1) of the first that does not.
+ * Computes the stored examples (3) and compares each score with what Python computed.
+ * Returns 0 if all agree within 0.006179498f, otherwise the number (from 1) of the first that does not.
  */
 int linear_selftest(void);
 

@@ -4,16 +4,16 @@
 
 #include <stdint.h>
 
-/* Tables stay in flash on AVR too, where plain const would copy them to RAM: pointers into them say so as well. */
+/* Keeps tables in flash on AVR, where plain const data is copied to RAM. Pointers to tables need it too. */
 #if defined(__FLASH) && !defined(__STRICT_ANSI__)
 #define MATERN32_ROM __flash
 #elif defined(__FLASH)
-#error "compile matern32.c for AVR with -std=gnu99: -std=c99 has no word for tables in flash"
+#error "compile matern32.c for AVR with -std=gnu99: -std=c99 has no __flash, so tables would fill the RAM"
 #else
 #define MATERN32_ROM
 #endif
 
-/* expansion vectors, one after the other, each after the constant term of its kernel argument */
+/* expansion vectors, one after the other, each preceded by the constant term of its kernel argument */
 static const MATERN32_ROM float matern32_vectors[24] = {
     5.2946696f, -1.2615f, -0.5775f, 1.99125f, -2.596125f, 2.949f, 3.1958025f, -1.2705f, 0.605625f, 1.3365f,
     -2.5095f, -0.615f, 4.6720753f, 1.407f, 1.24875f, -0.56025f, -2.24175f, -3.0f, 6.0436454f, -1.38f,
@@ -32,7 +32,7 @@ static const MATERN32_ROM float matern32_coef[12] = {
 static const MATERN32_ROM float matern32_intercept[3] = {0.059f, 0.15f, 0.2f};
 
 #ifdef __FAST_MATH__
-#error "compile matern32.c without -ffast-math: 2^t is split into whole and fraction by rounding, which it removes"
+#error "compile matern32.c without -ffast-math: it removes the rounding that splits t into integer and fraction"
 #endif
 
 /*
@@ -46,19 +46,19 @@ static float matern32_exp2(float t)
 
     whole.value = t + 12582912.0f; /* 1.5 * 2^23: the low bits now hold t, rounded to an integer */
     f = t + (12582912.0f - whole.value); /* -0.5 to 0.5 */
-    /* minimax on -0.5 to 0.5 */
+    /* minimax polynomial on -0.5 to 0.5 */
     result.value = ((((0.0013264727f * f + 0.009671513f) * f + 0.055507336f) * f + 0.24022242f) * f + 0.693147f) * f + 1.0f;
     result.bits += whole.bits << 23; /* the integer goes into the exponent field */
     if (whole.bits - 0x4B3FFF82u > 253u) {
-        result.bits = 0u; /* not from -126 to 127 */
+        result.bits = 0u; /* t, rounded, is outside -126 to 127 */
     }
     return result.value;
 }
 
 /*
- * The square root, rounded to the nearest float, for a from 2^-126 up. Smaller numbers, negative ones (to which rounding
- * can take a distance) and NaN give 0; infinity gives the root of the largest float. Integers only: without an FPU that
- * costs less than Newton's method in software floating point, and no compiler flag changes the result.
+ * The square root, rounded to the nearest float, for a from 2^-126 up. Smaller numbers, NaN and negative numbers (rounding
+ * can make a distance negative) give 0; infinity gives the root of the largest float. Integer arithmetic only: without an
+ * FPU this is faster than Newton's method in software floating point, and no compiler flag changes the result.
  */
 static float matern32_sqrt(float a)
 {
@@ -157,7 +157,7 @@ int matern32_selftest(void)
         0.45839533f, -1.172986f, -0.61518174f, -0.18246529f, 0.47085023f, -0.9663291f,
     };
     static const MATERN32_ROM int classes[2] = {0, 1};
-    const volatile MATERN32_ROM float *input = inputs; /* volatile, or compilers call memcpy to copy a row */
+    const volatile MATERN32_ROM float *input = inputs; /* volatile: otherwise compilers copy a row with memcpy */
     const MATERN32_ROM float *score = expected;
     float x[MATERN32_FEATURES];
     float scores[MATERN32_OUTPUTS];

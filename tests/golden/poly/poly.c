@@ -2,16 +2,16 @@
 
 #include "poly.h"
 
-/* Tables stay in flash on AVR too, where plain const would copy them to RAM: pointers into them say so as well. */
+/* Keeps tables in flash on AVR, where plain const data is copied to RAM. Pointers to tables need it too. */
 #if defined(__FLASH) && !defined(__STRICT_ANSI__)
 #define POLY_ROM __flash
 #elif defined(__FLASH)
-#error "compile poly.c for AVR with -std=gnu99: -std=c99 has no word for tables in flash"
+#error "compile poly.c for AVR with -std=gnu99: -std=c99 has no __flash, so tables would fill the RAM"
 #else
 #define POLY_ROM
 #endif
 
-/* expansion vectors, one after the other, each after the constant term of its kernel argument */
+/* expansion vectors, one after the other, each preceded by the constant term of its kernel argument */
 static const POLY_ROM float poly_vectors[18] = {
     -4.9953065f, 0.4205f, 0.308f, -1.3275f, 1.978f, -2.4575f, -1.432395f, 0.4235f, -0.323f, -0.891f, 1.912f,
     0.5125f, 2.6983924f, -0.469f, -0.666f, 0.3735f, 1.708f, 2.5f,
@@ -69,7 +69,7 @@ int poly_selftest(void)
     static const POLY_ROM float inputs[5] = {1.682f, 0.462f, -1.18f, 1.23625f, -1.1796f};
     static const POLY_ROM float expected[1] = {25.028023f};
     static const POLY_ROM int classes[1] = {1};
-    const volatile POLY_ROM float *input = inputs; /* volatile, or compilers call memcpy to copy a row */
+    const volatile POLY_ROM float *input = inputs; /* volatile: otherwise compilers copy a row with memcpy */
     const POLY_ROM float *score = expected;
     float x[POLY_FEATURES];
     float scores[POLY_OUTPUTS];

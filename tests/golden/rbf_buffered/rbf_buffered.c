@@ -4,11 +4,11 @@
 
 #include <stdint.h>
 
-/* Tables stay in flash on AVR too, where plain const would copy them to RAM: pointers into them say so as well. */
+/* Keeps tables in flash on AVR, where plain const data is copied to RAM. Pointers to tables need it too. */
 #if defined(__FLASH) && !defined(__STRICT_ANSI__)
 #define RBF_BUFFERED_ROM __flash
 #elif defined(__FLASH)
-#error "compile rbf_buffered.c for AVR with -std=gnu99: -std=c99 has no word for tables in flash"
+#error "compile rbf_buffered.c for AVR with -std=gnu99: -std=c99 has no __flash, so tables would fill the RAM"
 #else
 #define RBF_BUFFERED_ROM
 #endif
@@ -19,12 +19,12 @@ static const RBF_BUFFERED_ROM float rbf_buffered_offset[18] = {
     249.0f, 854.0f, 1000.0f, 920.0f, 829.0f, 824.0f,
 };
 
-/* then multiplied with it */
+/* factor of each feature, after the subtraction */
 static const RBF_BUFFERED_ROM float rbf_buffered_scale[18] = {
     0.5f, 0.6f, 0.7f, 0.8f, 0.9f, 1.0f, 1.1f, 1.2f, 1.3f, 1.4f, 1.5f, 1.6f, 1.7f, 1.8f, 1.9f, 2.0f, 2.1f, 2.2f,
 };
 
-/* expansion vectors, one after the other, each after the constant term of its kernel argument */
+/* expansion vectors, one after the other, each preceded by the constant term of its kernel argument */
 static const RBF_BUFFERED_ROM float rbf_buffered_vectors[57] = {
     -1.5851828f, 0.24266131f, 0.08887002f, -0.25535703f, 0.2853651f, -0.28363386f, 0.24439256f, -0.093198106f,
     -0.17139217f, 0.2758433f, 0.0591505f, -0.2706496f, -0.19216698f, 0.07184622f, 0.24641232f, 0.28853902f,
@@ -43,7 +43,7 @@ static const RBF_BUFFERED_ROM float rbf_buffered_coef[3] = {1.445f, -0.765f, 0.6
 static const RBF_BUFFERED_ROM float rbf_buffered_intercept[1] = {0.059f};
 
 #ifdef __FAST_MATH__
-#error "compile rbf_buffered.c without -ffast-math: 2^t is split into whole and fraction by rounding, which it removes"
+#error "compile rbf_buffered.c without -ffast-math: it removes the rounding that splits t into integer and fraction"
 #endif
 
 /*
@@ -57,11 +57,11 @@ static float rbf_buffered_exp2(float t)
 
     whole.value = t + 12582912.0f; /* 1.5 * 2^23: the low bits now hold t, rounded to an integer */
     f = t + (12582912.0f - whole.value); /* -0.5 to 0.5 */
-    /* minimax on -0.5 to 0.5 */
+    /* minimax polynomial on -0.5 to 0.5 */
     result.value = ((((0.0013264727f * f + 0.009671513f) * f + 0.055507336f) * f + 0.24022242f) * f + 0.693147f) * f + 1.0f;
     result.bits += whole.bits << 23; /* the integer goes into the exponent field */
     if (whole.bits - 0x4B3FFF82u > 253u) {
-        result.bits = 0u; /* not from -126 to 127 */
+        result.bits = 0u; /* t, rounded, is outside -126 to 127 */
     }
     return result.value;
 }
@@ -129,7 +129,7 @@ int rbf_buffered_selftest(void)
     };
     static const RBF_BUFFERED_ROM float expected[1] = {1.5250329f};
     static const RBF_BUFFERED_ROM int classes[1] = {1};
-    const volatile RBF_BUFFERED_ROM float *input = inputs; /* volatile, or compilers call memcpy to copy a row */
+    const volatile RBF_BUFFERED_ROM float *input = inputs; /* volatile: otherwise compilers copy a row with memcpy */
     const RBF_BUFFERED_ROM float *score = expected;
     float x[RBF_BUFFERED_FEATURES];
     float scores[RBF_BUFFERED_OUTPUTS];

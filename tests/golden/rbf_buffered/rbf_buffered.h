@@ -27,13 +27,13 @@ extern "C" {
 
 /*
  * Writes RBF_BUFFERED_OUTPUTS scores for the RBF_BUFFERED_FEATURES raw features in x. Positive means class 1.
- * The two arrays must not overlap. Features must be finite; with any that is not, the scores mean nothing.
+ * The two arrays must not overlap. All features must be finite; otherwise the scores are meaningless.
  */
 void rbf_buffered_scores(const float *x, float *scores);
 
 /*
  * Returns the class index, 0 to RBF_BUFFERED_CLASSES - 1, for the RBF_BUFFERED_FEATURES raw features in x.
- * A score of 0 is class 0. Features must be finite; with any that is not, the index is within its range but means nothing.
+ * A score of 0 is class 0. All features must be finite; otherwise the index is in range but meaningless.
  */
 int rbf_buffered_predict(const float *x);
 
@@ -41,8 +41,8 @@ int rbf_buffered_predict(const float *x);
 const char *rbf_buffered_label(int index);
 
 /*
- * Computes 1 stored examples and compares each score with what Python computed.
- * Returns 0 where all agree within 0.0015250329f, otherwise the number (from 1) of the first that does not.
+ * Computes the stored examples (1) and compares each score with what Python computed.
+ * Returns 0 if all agree within 0.0015250329f, otherwise the number (from 1) of the first that does not.
  */
 int rbf_buffered_selftest(void);
 

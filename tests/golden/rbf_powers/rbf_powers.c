@@ -4,16 +4,16 @@
 
 #include <stdint.h>
 
-/* Tables stay in flash on AVR too, where plain const would copy them to RAM: pointers into them say so as well. */
+/* Keeps tables in flash on AVR, where plain const data is copied to RAM. Pointers to tables need it too. */
 #if defined(__FLASH) && !defined(__STRICT_ANSI__)
 #define RBF_POWERS_ROM __flash
 #elif defined(__FLASH)
-#error "compile rbf_powers.c for AVR with -std=gnu99: -std=c99 has no word for tables in flash"
+#error "compile rbf_powers.c for AVR with -std=gnu99: -std=c99 has no __flash, so tables would fill the RAM"
 #else
 #define RBF_POWERS_ROM
 #endif
 
-/* expansion vectors, one after the other, each after the constant term of its kernel argument */
+/* expansion vectors, one after the other, each preceded by the constant term of its kernel argument */
 static const RBF_POWERS_ROM float rbf_powers_vectors[16] = {
     -0.57180136f, 0.6066533f, 0.22217503f, -0.63839257f, -0.9600483f, 0.7134127f, -0.70908463f, 0.61098135f,
     -0.49452013f, -0.23299524f, -0.42848042f, 0.6896082f, -0.49247292f, 0.14787623f, -0.67662394f, -0.48041743f,
@@ -31,7 +31,7 @@ static const RBF_POWERS_ROM float rbf_powers_coef[48] = {
 static const RBF_POWERS_ROM float rbf_powers_intercept[3] = {0.059f, 0.15f, 0.2f};
 
 #ifdef __FAST_MATH__
-#error "compile rbf_powers.c without -ffast-math: 2^t is split into whole and fraction by rounding, which it removes"
+#error "compile rbf_powers.c without -ffast-math: it removes the rounding that splits t into integer and fraction"
 #endif
 
 /*
@@ -45,11 +45,11 @@ static float rbf_powers_exp2(float t)
 
     whole.value = t + 12582912.0f; /* 1.5 * 2^23: the low bits now hold t, rounded to an integer */
     f = t + (12582912.0f - whole.value); /* -0.5 to 0.5 */
-    /* minimax on -0.5 to 0.5 */
+    /* minimax polynomial on -0.5 to 0.5 */
     result.value = ((((0.0013264727f * f + 0.009671513f) * f + 0.055507336f) * f + 0.24022242f) * f + 0.693147f) * f + 1.0f;
     result.bits += whole.bits << 23; /* the integer goes into the exponent field */
     if (whole.bits - 0x4B3FFF82u > 253u) {
-        result.bits = 0u; /* not from -126 to 127 */
+        result.bits = 0u; /* t, rounded, is outside -126 to 127 */
     }
     return result.value;
 }
@@ -118,7 +118,7 @@ int rbf_powers_selftest(void)
         -0.9038877f, 0.03284147f, 4.3120656f, -3.4552746f, -0.022951901f, 3.2010055f,
     };
     static const RBF_POWERS_ROM int classes[2] = {2, 2};
-    const volatile RBF_POWERS_ROM float *input = inputs; /* volatile, or compilers call memcpy to copy a row */
+    const volatile RBF_POWERS_ROM float *input = inputs; /* volatile: otherwise compilers copy a row with memcpy */
     const RBF_POWERS_ROM float *score = expected;
     float x[RBF_POWERS_FEATURES];
     float scores[RBF_POWERS_OUTPUTS];

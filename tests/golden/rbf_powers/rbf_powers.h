@@ -27,13 +27,13 @@ extern "C" {
 
 /*
  * Writes RBF_POWERS_OUTPUTS scores for the RBF_POWERS_FEATURES raw features in x. The largest wins.
- * The two arrays must not overlap. Features must be finite; with any that is not, the scores mean nothing.
+ * The two arrays must not overlap. All features must be finite; otherwise the scores are meaningless.
  */
 void rbf_powers_scores(const float *x, float *scores);
 
 /*
  * Returns the class index, 0 to RBF_POWERS_CLASSES - 1, for the RBF_POWERS_FEATURES raw features in x.
- * The first wins on ties. Features must be finite; with any that is not, the index is within its range but means nothing.
+ * The first wins on ties. All features must be finite; otherwise the index is in range but meaningless.
  */
 int rbf_powers_predict(const float *x);
 
@@ -41,8 +41,8 @@ int rbf_powers_predict(const float *x);
 const char *rbf_powers_label(int index);
 
 /*
- * Computes 2 stored examples and compares each score with what Python computed.
- * Returns 0 where all agree within 0.0043120654f, otherwise the number (from 1) of the first that does not.
+ * Computes the stored examples (2) and compares each score with what Python computed.
+ * Returns 0 if all agree within 0.0043120654f, otherwise the number (from 1) of the first that does not.
  */
 int rbf_powers_selftest(void);
 

@@ -4,11 +4,11 @@
 
 #include <stdint.h>
 
-/* Tables stay in flash on AVR too, where plain const would copy them to RAM: pointers into them say so as well. */
+/* Keeps tables in flash on AVR, where plain const data is copied to RAM. Pointers to tables need it too. */
 #if defined(__FLASH) && !defined(__STRICT_ANSI__)
 #define RBF_PROJECTED_ROM __flash
 #elif defined(__FLASH)
-#error "compile rbf_projected.c for AVR with -std=gnu99: -std=c99 has no word for tables in flash"
+#error "compile rbf_projected.c for AVR with -std=gnu99: -std=c99 has no __flash, so tables would fill the RAM"
 #else
 #define RBF_PROJECTED_ROM
 #endif
@@ -25,7 +25,7 @@ static const RBF_PROJECTED_ROM float rbf_projected_projection[60] = {
 /* constant term of the projection */
 static const RBF_PROJECTED_ROM float rbf_projected_projection_shift[3] = {-0.428f, 0.55175f, -0.063f};
 
-/* expansion vectors, one after the other, each after the constant term of its kernel argument */
+/* expansion vectors, one after the other, each preceded by the constant term of its kernel argument */
 static const RBF_PROJECTED_ROM float rbf_projected_vectors[16] = {
     -0.6522579f, 0.29791653f, 0.6201785f, -0.6838374f, -0.40227875f, 0.40467596f, -0.3110811f, 0.56553644f,
     -0.49168307f, -0.54173195f, -0.03047693f, 0.6441633f, -0.26342136f, -0.1608605f, -0.27862048f, -0.52586234f,
@@ -40,7 +40,7 @@ static const RBF_PROJECTED_ROM float rbf_projected_coef[12] = {
 static const RBF_PROJECTED_ROM float rbf_projected_intercept[3] = {0.059f, 0.15f, 0.2f};
 
 #ifdef __FAST_MATH__
-#error "compile rbf_projected.c without -ffast-math: 2^t is split into whole and fraction by rounding, which it removes"
+#error "compile rbf_projected.c without -ffast-math: it removes the rounding that splits t into integer and fraction"
 #endif
 
 /*
@@ -54,11 +54,11 @@ static float rbf_projected_exp2(float t)
 
     whole.value = t + 12582912.0f; /* 1.5 * 2^23: the low bits now hold t, rounded to an integer */
     f = t + (12582912.0f - whole.value); /* -0.5 to 0.5 */
-    /* minimax on -0.5 to 0.5 */
+    /* minimax polynomial on -0.5 to 0.5 */
     result.value = ((((0.0013264727f * f + 0.009671513f) * f + 0.055507336f) * f + 0.24022242f) * f + 0.693147f) * f + 1.0f;
     result.bits += whole.bits << 23; /* the integer goes into the exponent field */
     if (whole.bits - 0x4B3FFF82u > 253u) {
-        result.bits = 0u; /* not from -126 to 127 */
+        result.bits = 0u; /* t, rounded, is outside -126 to 127 */
     }
     return result.value;
 }
@@ -151,7 +151,7 @@ int rbf_projected_selftest(void)
         0.040943623f, -1.2139195f, -1.10705f, -0.3577125f, -0.80504274f, -1.5594474f,
     };
     static const RBF_PROJECTED_ROM int classes[2] = {0, 0};
-    const volatile RBF_PROJECTED_ROM float *input = inputs; /* volatile, or compilers call memcpy to copy a row */
+    const volatile RBF_PROJECTED_ROM float *input = inputs; /* volatile: otherwise compilers copy a row with memcpy */
     const RBF_PROJECTED_ROM float *score = expected;
     float x[RBF_PROJECTED_FEATURES];
     float scores[RBF_PROJECTED_OUTPUTS];

@@ -122,13 +122,13 @@ def test_no_compiler_warns_of_dsp_loops(name, language, one_file, tmp_path):
 @pytest.mark.parametrize("part", ["atmega328p", "attiny85"])
 @pytest.mark.parametrize("language", ["gnu99", "gnu++11"])
 def test_no_compiler_warns_of_avr_loops(language, part, one_file, tmp_path):
-    """C++ has no word for flash, and the ATtiny85 no multiplication: both get the portable loops."""
+    """C++ has no __flash, and the ATtiny85 has no multiplier: both get the portable loops."""
     command = compiler("avr-gcc") + (["-x", "c++"] if language == "gnu++11" else [])
     for dtype in INTEGERS:  # apart: where models share a table, avr-gcc 5 merges the two and calls one uninitialized
         assert_silent(command, one_file(f"avr_{dtype}"), tmp_path, f"-mmcu={part}", f"-std={language}", "-Os")
 
 
-def test_avr_c_without_a_word_for_flash_is_refused(one_file, tmp_path):
+def test_avr_c_without_flash_tables_is_refused(one_file, tmp_path):
     result = compile_c(
         compiler("avr-gcc"), "-mmcu=atmega328p", "-std=c99", "-Os", "-c", one_file("avr_q7_1"), "-o", tmp_path / "o"
     )
@@ -367,7 +367,7 @@ def test_every_symbol_and_macro_has_the_prefix(integer_exports):
         assert {f for f in functions if not f.startswith(f"{name}_")} == set()
 
 
-def test_strangers_labels_and_cards_are_escaped(tmp_path):
+def test_untrusted_labels_and_cards_are_escaped(tmp_path):
     of = model(
         [rbf()],
         3,

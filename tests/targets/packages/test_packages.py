@@ -62,7 +62,7 @@ def test_two_models_in_one_binary_never_collide(target, tmp_path):
 
 
 @pytest.mark.parametrize("target", PACKAGES)
-def test_files_hold_no_text_of_strangers_except_in_the_c(target):
+def test_files_hold_no_untrusted_text_except_in_the_c(target):
     card = {**CARD, "method": "*/ #error $(x)", "feature_names": list(HOSTILE[:3])}
     export = TARGETS[target].export(model([rbf()], 3, 3, HOSTILE, card=card), "m")
     for path, content in export.files.items():
