@@ -18,6 +18,7 @@ from sparsegen.arrays import Array
 
 Integers = NDArray[np.int64]
 
+WORD_BITS = 32
 KERNEL_BITS = 15  # K = 1 is 2^15
 LARGEST_VALUE = 2**KERNEL_BITS - 1
 INTERVALS = 16  # per octave of a table
@@ -105,6 +106,20 @@ class SampledCurve:
         """The value is 0 from this distance on."""
         return NARROW_INTERVALS << (self.width + self.shifts)
 
+    @property
+    def halved_from(self) -> int | None:
+        """From this distance on the device halves first, before it shifts to the left; ``None`` if it never must.
+
+        A distance that large has more bits than places need, so the order makes no difference.
+        """
+        left = max(0, PLACE_BITS - self.width)
+        return 1 << (WORD_BITS - left) if self.end > 1 << (WORD_BITS - left) else None
+
+    @property
+    def largest_place(self) -> int:
+        """The largest value that the distance takes once it is shifted to count places."""
+        return ((self.halved_from or self.end) - 1) << max(0, PLACE_BITS - self.width)
+
     def __call__(self, d: Integers) -> Integers:
         """Return the values at distances."""
         near = d < self.end
@@ -128,8 +143,9 @@ def sample_curve(exact: Callable[[Array], Array], largest: int) -> SampledCurve:
 
     If none does, return the most accurate one.
     """
+    widest = max(0, (largest // NARROW_INTERVALS).bit_length())  # the narrow intervals alone reach beyond the largest
     tried = []
-    for width in reversed(range(max(1, largest.bit_length()))):
+    for width in reversed(range(widest + 1)):
         tried.append(_sampled(exact, largest, width))
         if tried[-1].error <= TARGET_ERROR:
             break

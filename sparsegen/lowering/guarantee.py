@@ -20,7 +20,7 @@ import numpy as np
 
 from sparsegen.arrays import Array
 from sparsegen.lowering.coefficients import partial_sums
-from sparsegen.lowering.curves import KERNEL_BITS, LARGEST_VALUE
+from sparsegen.lowering.curves import KERNEL_BITS, LARGEST_VALUE, SampledCurve
 from sparsegen.lowering.integer_program import INT32_MAX, IntegerProgram
 from sparsegen.lowering.quantize import largest_distance
 from sparsegen.model import SparseModel
@@ -110,6 +110,9 @@ def intervals(program: IntegerProgram) -> dict[str, tuple[int, int]]:
         bounds["unsigned twice the dot product"] = (0, int(2 * program.levels * program.vectors.sum(axis=1).max()))
     if not program.is_linear:
         bounds["distance"] = (0, largest_distance(program.vectors, program.levels, program.form))
+    places = [curve.largest_place for curve in program.curves if isinstance(curve, SampledCurve)]
+    if places:
+        bounds["unsigned place on a curve"] = (0, max(places))
     up, down = partial_sums(program.coef, program.intercept, largest)
     bounds["score"] = (down, up)
     return bounds

@@ -17,6 +17,7 @@ from sparsegen.errors import KernelError
 from sparsegen.kernels import KERNELS, Kernel, Parameter
 from sparsegen.kernels.expression import L1DIST, SQDIST, Exp, Param, Sqrt
 from sparsegen.lowering.formats import Format
+from sparsegen.model import Transform
 from sparsegen.targets import TARGETS
 from sparsegen.verify import verify
 
@@ -27,6 +28,13 @@ STRANGERS = (
         "stranger_smooth",
         "(1 + s + s^2 / 3) * exp(-s), s = sqrt(5 * gamma * |x - z|^2)",
         (1 + ROOT + ROOT**2 / 3) * Exp(-ROOT),
+        {"gamma": GAMMA},
+        scale_parameter="gamma",
+    ),
+    Kernel(
+        "stranger_slow",
+        "1 / sqrt(1 + gamma * |x - z|^2)",
+        1 / Sqrt(1 + Param("gamma") * SQDIST),
         {"gamma": GAMMA},
         scale_parameter="gamma",
     ),
@@ -97,7 +105,7 @@ def test_exports(stranger: Kernel, target: str, device: str) -> None:
 def test_c_computes_what_terms_share_once(stranger: Kernel) -> None:
     source = TARGETS["c"].export(model([(stranger.name, {})], 5, 4, (0, 1)), "m").files["m.c"].decode()
     body = source[source.index("void m_scores") :]
-    assert body.count("m_sqrt(") == (stranger.name == "stranger_smooth")
+    assert body.count("m_sqrt(") == (stranger.name in ("stranger_smooth", "stranger_slow"))
     assert body.count("1.0f / ") == (stranger.name != "stranger_smooth")
 
 
@@ -106,3 +114,16 @@ def test_a_refused_kernel_is_not_registered() -> None:
     with pytest.raises(KernelError, match=r"Reciprocal"):
         KERNELS.register("broken")(Kernel("broken", "?", (1 + SQDIST) ** -1))
     assert list(KERNELS) == before
+
+
+@pytest.mark.parametrize("dtype", ["q15", "q7"])
+def test_far_clusters_do_not_overflow_a_slow_kernel(stranger: Kernel, dtype: str) -> None:
+    """Vectors thousands of widths apart: a table that reaches from next to nothing to 2^31."""
+    rng = np.random.default_rng(0)
+    centres = np.where(np.arange(60)[:, None] % 2, 5000.0, -5000.0)
+    X = np.vstack([centres + 0.7 * rng.normal(size=(60, 3)), 5000.0 * rng.uniform(-1.0, 1.0, (40, 3))])
+    of = SparseModel(
+        X[:6], rng.normal(size=(1, 1, 6)), np.zeros(1), (stranger.bind(),), Transform.identity(3), ("low", "high")
+    )
+    (verdict,) = verify(of, X, devices=["host"], numbers=Format(dtype, rows=X))
+    assert verdict.ok

@@ -64,6 +64,11 @@ class Twin:
     def value(self, curve, d) -> int:
         if isinstance(curve, HalfPower):
             return half_power(d << curve.doubling, curve.octave)
+        if d < curve.end:
+            halved = d
+            while curve.width < 8 and halved >= 2 ** (24 + curve.width):
+                halved >>= 1
+            self.seen("unsigned place on a curve", halved << 8 >> curve.width if curve.width < 8 else d)
         return sampled(d, curve.width, curve.values.tolist())
 
     def distance(self, q, vector) -> int:

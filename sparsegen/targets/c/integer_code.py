@@ -57,6 +57,8 @@ class SampledCode:
     """Whether the narrowest interval has more distances than places: the distance is then shifted to the right."""
     shift: int
     end: int
+    halved_from: int | None
+    """From this distance on, halve before shifting to the left."""
 
 
 def integer_code(lowered: Lowered, program: IntegerProgram, name: str, loops: str) -> CCode:
@@ -151,6 +153,7 @@ def _curve_values(program: IntegerProgram, name: str) -> dict[str, object]:
                 curve.width > PLACE_BITS,
                 abs(curve.width - PLACE_BITS),
                 curve.end,
+                curve.halved_from,
             )
             for suffix, curve in zip(suffixes, sampled, strict=True)
         ],

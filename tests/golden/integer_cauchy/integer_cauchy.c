@@ -50,10 +50,11 @@ static const INTEGER_CAUCHY_ROM struct integer_cauchy_row {
 static int integer_cauchy_kernel0(uint32_t d)
 {
     const INTEGER_CAUCHY_ROM uint16_t *entry = integer_cauchy_values0;
-    uint32_t z = d >> 1;
+    uint32_t z;
     unsigned above;
     uint32_t fall;
 
+    z = d >> 1;
     while (z >= 8192u) {
         z >>= 1;
         entry += 16;
@@ -71,10 +72,11 @@ static int integer_cauchy_kernel0(uint32_t d)
 static int integer_cauchy_kernel1(uint32_t d)
 {
     const INTEGER_CAUCHY_ROM uint16_t *entry = integer_cauchy_values1;
-    uint32_t z = d << 1;
+    uint32_t z;
     unsigned above;
     uint32_t fall;
 
+    z = d << 1;
     while (z >= 8192u) {
         z >>= 1;
         entry += 16;
