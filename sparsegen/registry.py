@@ -30,7 +30,10 @@ class Registry(Mapping[str, T], Generic[T]):
 
         def add(entry: E) -> E:
             if name in self._entries:
-                raise ValueError(f"two {self.kind}s are called {name!r}")
+                raise OptionError(f"two {self.kind}s are called {name!r}; give one of them another name")
+            own = getattr(entry, "name", name)
+            if own != name:  # a model file would come back with the other one
+                raise OptionError(f"the {self.kind} {own!r} is registered as {name!r}; give it one name")
             self._entries[name] = entry  # type: ignore[assignment]
             return entry
 

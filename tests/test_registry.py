@@ -52,8 +52,15 @@ def test_unknown_name_says_what_there_is(package: str) -> None:
 def test_two_entries_of_one_name_are_a_mistake() -> None:
     registry: Registry[int] = Registry("thing", "sparsegen")
     registry.register("a")(1)
-    with pytest.raises(ValueError, match="two things are called 'a'"):
+    with pytest.raises(OptionError, match="two things are called 'a'; give one of them another name"):
         registry.register("a")(2)
+
+
+def test_an_entry_that_calls_itself_otherwise_is_a_mistake() -> None:
+    """A copied file whose name was changed in one place only: its models would load as those of the original."""
+    with pytest.raises(OptionError, match="the kernel 'rbf' is registered as 'copy'; give it one name"):
+        KERNELS.register("copy")(KERNELS["rbf"])
+    assert "copy" not in KERNELS
 
 
 def test_a_broken_module_is_an_error_every_time(package: str, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import keyword
 from collections.abc import Iterable, Mapping
 
 import numpy as np
@@ -52,6 +53,9 @@ def check_expression(
         if isinstance(node, Pow):
             _check_power(name, node.exponent, parameters)
     _check_base(name, {node.name for node in nodes(expression) if isinstance(node, Base)})
+    for parameter in parameters:
+        if not parameter.isidentifier() or keyword.iskeyword(parameter):
+            raise KernelError(f"kernel {name!r} has a parameter {parameter!r}, which is no name in Python; rename it")
     used = {node.name for node in nodes(expression) if isinstance(node, Param)}
     if unknown := sorted(used - set(parameters)):
         raise KernelError(f"kernel {name!r} uses the parameter {_listed(unknown)}; declare it in parameters")
@@ -110,6 +114,8 @@ def _check_domain(name: str, bound: Expr, probes: Array) -> None:
 def _check_power(name: str, exponent: Expr, parameters: Mapping[str, Parameter]) -> None:
     wrong = f"kernel {name!r} has a power that is"
     match exponent:
+        case Const(n) if n < 0.0 and n != int(n):
+            raise KernelError(f"{wrong} negative and no whole number, {n:g}; write it with Reciprocal(a) and Sqrt(a)")
         case Const(n) if n < 0.0:
             raise KernelError(f"{wrong} negative, {n:g}; write it with Reciprocal(a), which is also 1 / a")
         case Const(n) if n != int(n):

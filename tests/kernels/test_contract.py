@@ -57,6 +57,8 @@ REFUSED: dict[str, tuple[Expr, dict[str, Parameter], str]] = {
     "no base": (Exp(-Param("gamma")), GAMMA, "depends on no base; write it as a function of DOT"),
     "undeclared parameter": (Exp(-(Param("width") * SQDIST)), {}, "uses the parameter 'width'; declare it"),
     "undeclared power": ((1 + DOT) ** Param("n"), {}, "uses the parameter 'n'; declare it"),
+    "parameter without a name": (Exp(-(Param("a b") * SQDIST)), {"a b": GAMMA["gamma"]}, "no name in Python"),
+    "negative root": ((1 + SQDIST) ** -0.5, {}, "negative and no whole number.* Reciprocal.a. and Sqrt"),
     "unused parameter": (Exp(-SQDIST), GAMMA, "declares the parameter 'gamma' and never uses it; leave it out"),
     "infinite at distance 0": (Reciprocal(SCALED), GAMMA, "divides by something that passes through 0"),
     "pole": (1 / (1 + DOT), {}, "divides by something that passes through 0.*must keep its sign"),

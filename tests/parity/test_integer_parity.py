@@ -123,7 +123,8 @@ def test_every_kind_of_model_on_devices(name, dtype):
     device = DEVICES[name]
     require(device)
     exports = [
-        integer_export_of(case.model, f"m_{kind}", dtype, "f32", case.rows, device.loops) for kind, case in MORE.items()
+        integer_export_of(case.model, f"m_{kind.replace('-', '_')}", dtype, "f32", case.rows, device.loops)
+        for kind, case in MORE.items()
     ]
     batch = 4 if name == "atmega328p" else len(exports)  # its 32 KB hold a few of them
     for first in range(0, len(exports), batch):

@@ -150,6 +150,9 @@ class SparseClassifier(Parameterized, Classifier):
         for name, source in sources.items():
             value = getattr(self, source)
             values[name] = scale_gamma(X) if source == "gamma" and value == "scale" else float(value)
+        if taken := sorted((set(family.parameters) - set(sources)) & set(self.get_params(deep=False))):
+            both = f"kernel {self.kernel!r} and method {self.method!r} both have a parameter {taken[0]!r}"
+            raise OptionError(f"{both}; rename the kernel's")
         for name, value in (self.kernel_params or {}).items():
             if name in sources:
                 raise OptionError(f"kernel_params holds {name!r}; give it as {sources[name]} instead")

@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import re
 from abc import abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any
 
+from sparsegen.errors import OptionError
 from sparsegen.lowering.integer_program import IntegerProgram
 from sparsegen.lowering.lowered import Lowered
 from sparsegen.targets import PORTABLE, Export, Target
@@ -89,6 +91,7 @@ class Package(Target):
         code = c_code(lowered, name, loops)
         usage = self.usage(name)
         files = self.files(PackagedModel(code, usage))
+        _require_side_by_side(self.name, name, files)
         return Export(
             target=self.name,
             runs_as=self.runs_as,
@@ -103,6 +106,13 @@ class Package(Target):
             score_dtype=lowered.score_dtype,
             lowered=lowered,
         )
+
+
+def _require_side_by_side(target: str, name: str, files: Mapping[str, bytes]) -> None:
+    """Raise if the source would not find its header, which it includes from its own folder."""
+    folders = [PurePosixPath(path).parent for path in files if PurePosixPath(path).name == f"{name}.c"]
+    if not folders or any(str(folder / f"{name}.h") not in files for folder in folders):
+        raise OptionError(f"target {target!r} must put {name}.c and {name}.h into one folder of its files")
 
 
 def release(version: str) -> str:

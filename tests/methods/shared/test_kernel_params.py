@@ -130,3 +130,15 @@ def test_a_kernel_without_scale_is_searched_for_c_alone(two_classes: Rows, monke
     found = choose.search(SLMC(3, max_iter=2, kernel="fixed", gamma="auto", C="auto"), *two_classes, seed=0)  # type: ignore[arg-type]
     assert found is not None
     assert set(found.chosen) == {"C"}
+
+
+def test_a_kernel_parameter_that_the_method_has_too_is_refused(
+    two_classes: Rows, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """``tol`` would set the method's and leave the kernel's at its default, without a word."""
+    meaning = Parameter("inverse squared width", 1.0, positive=True)
+    shadowed = Kernel("shadowed", "1 / (1 + tol * |x - z|^2)", 1 / (1 + Param("tol") * SQDIST), {"tol": meaning})
+    list(KERNELS)
+    monkeypatch.setitem(KERNELS._entries, "shadowed", shadowed)
+    with pytest.raises(OptionError, match="kernel 'shadowed' and method 'slmc' both have a parameter 'tol'; rename"):
+        SLMC(4, kernel="shadowed").fit(*two_classes)
