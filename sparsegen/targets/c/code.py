@@ -39,8 +39,20 @@ class Table:
 
     name: str
     comment: str
-    type: str
+    dtype: np.dtype[Any]
+    """Of an entry in C; the values themselves are wider."""
     values: NDArray[Any]
+    """In one dimension."""
+
+    @property
+    def type(self) -> str:
+        """The C type of an entry."""
+        return c_type(self.dtype)
+
+    @property
+    def size(self) -> int:
+        """Bytes of flash."""
+        return self.dtype.itemsize * int(self.values.size)
 
 
 @dataclass(frozen=True)

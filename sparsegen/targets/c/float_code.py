@@ -11,12 +11,12 @@ from sparsegen.arrays import Array
 from sparsegen.kernels.expression import Add, Const, Core, Exp2, Expr, Mul, Pow, Reciprocal, Sqrt
 from sparsegen.lowering.lowered import Lowered
 from sparsegen.lowering.program import Part, Program
+from sparsegen.targets import FLOAT
 from sparsegen.targets.c.code import CCode, Table, index_type
 from sparsegen.targets.c.walk import SQUARES_STEP, WRITTEN_OUT, Walk, make_walk
 from sparsegen.targets.card import float_card_lines
 from sparsegen.targets.render import c_real
 
-FLOAT_BYTES = 4
 HELPERS = ("exp2", "abs", "sqrt")
 """Functions that the C brings along, named like their templates."""
 CONSTANT_IN_CODE = ("scale", "square")  # tables that the code replaces by a number if all entries are equal
@@ -141,7 +141,7 @@ def float_code(lowered: Lowered, program: Program, name: str) -> CCode:
     several = len(program.parts) > 1
     parts = [_part(part, str(i) if several else "", program) for i, part in enumerate(program.parts)]
     tables = _tables(program)
-    table_bytes = FLOAT_BYTES * sum(table.values.size for table in tables)
+    table_bytes = sum(table.size for table in tables)
     is_scaled, is_projected = program.offset is not None, program.projection is not None
     buffers = is_scaled * program.n_features + is_projected * program.n_seen
     functions = set().union(*(part.functions for part in parts))
@@ -155,7 +155,9 @@ def float_code(lowered: Lowered, program: Program, name: str) -> CCode:
         {
             "is_integer": False,
             "reads_indices": False,
-            "card": float_card_lines(lowered.model, program, table_bytes, FLOAT_BYTES * (buffers + program.n_outputs)),
+            "card": float_card_lines(
+                lowered.model, program, table_bytes, FLOAT.itemsize * (buffers + program.n_outputs)
+            ),
             "n_vectors": max(part.n_vectors for part in parts),
             "needs_stdint": bool(helpers),
             "helpers": helpers,
@@ -229,7 +231,7 @@ def _tables(program: Program) -> list[Table]:
             values, comment = np.column_stack([shift, values]), LED_VECTORS
         if stem == "coef":
             values = values.transpose(2, 1, 0)  # vector, kernel, output
-        tables.append(Table(name, comment, "float", values.ravel()))
+        tables.append(Table(name, comment, FLOAT, values.ravel()))
     return tables
 
 

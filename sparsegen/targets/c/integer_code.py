@@ -70,7 +70,7 @@ def integer_code(lowered: Lowered, program: IntegerProgram, name: str, loops: st
     early_exit = lowered.format.early_exit and not program.is_linear
     tables, reader, projection = _tables(program), program.reader, program.projection
     row_table = make_row_table(program, lowered.format, norm_follows_vector=avr is not None)
-    table_bytes = sum(table.values.size * _size(table.type) for table in tables) + row_table.size
+    table_bytes = sum(table.size for table in tables) + row_table.size
     buffered = not reader.is_identity
     buffers = program.numbers.index_dtype.itemsize * (
         buffered * program.n_features + (projection is not None) * program.n_seen
@@ -180,45 +180,41 @@ def _tables(program: IntegerProgram) -> list[Table]:
     tables, reader = [], program.reader
     if not reader.is_identity and reader.kind.is_float:
         tables += [
-            Table("offset", "subtracted from each raw feature", "float", reader.offset),
-            Table("factor", "factor of each feature, after the subtraction", "float", reader.factor),
+            Table("offset", "subtracted from each raw feature", np.dtype(np.float32), reader.offset),
+            Table("factor", "factor of each feature, after the subtraction", np.dtype(np.float32), reader.factor),
         ]
     elif not reader.is_identity:
         tables += [
-            Table("multiplier", "factor of each raw feature", "int16_t", reader.multiplier),
-            Table("bias", "added to each product", "int32_t", reader.bias),
+            Table("multiplier", "factor of each raw feature", np.dtype(np.int16), reader.multiplier),
+            Table("bias", "added to each product", np.dtype(np.int32), reader.bias),
         ]
         if reader.common_shift is None:
-            tables.append(Table("shift", "right shift of each sum", "uint8_t", reader.shift))
+            tables.append(Table("shift", "right shift of each sum", np.dtype(np.uint8), reader.shift))
     if program.projection is not None:
-        comment, weight = "rows of the projection, one per projected value", c_type(program.numbers.weight_dtype)
+        comment, weight = "rows of the projection, one per projected value", program.numbers.weight_dtype
         tables += [
             Table("projection", comment, weight, program.projection.weights),
-            Table("projection_bias", "constant term of the projection", "int32_t", program.projection.bias),
+            Table("projection_bias", "constant term of the projection", np.dtype(np.int32), program.projection.bias),
         ]
     if program.is_linear:
-        tables.append(Table("coef", "weights: for each output, one per feature", "int16_t", program.coef))
+        tables.append(Table("coef", "weights: for each output, one per feature", np.dtype(np.int16), program.coef))
     if program.n_outputs > 1:
         comment = "score of each output before any vector is added"
-        tables.append(Table("intercept", comment, "int32_t", program.intercept))
+        tables.append(Table("intercept", comment, np.dtype(np.int32), program.intercept))
     tables += _curve_tables(program)
-    return [Table(t.name, t.comment, t.type, t.values.ravel()) for t in tables]
+    return [Table(t.name, t.comment, t.dtype, t.values.ravel()) for t in tables]
 
 
 def _curve_tables(program: IntegerProgram) -> list[Table]:
     first = program.curves[0] if program.curves else None
     if isinstance(first, HalfPower):
-        return [Table("powers", "2^15 * 2^-f for f from 0 to 1", "uint16_t", half_power_table(first.octave))]
+        return [Table("powers", "2^15 * 2^-f for f from 0 to 1", np.dtype(np.uint16), half_power_table(first.octave))]
     sampled = [curve for curve in program.curves if isinstance(curve, SampledCurve)]
     comment = "2^15 times the kernel: 32 intervals starting at 0, then 16 twice as wide, 16 four times as wide, ..."
     return [
-        Table(f"values{suffix}", comment, "uint16_t", curve.values)
+        Table(f"values{suffix}", comment, np.dtype(np.uint16), curve.values)
         for suffix, curve in zip(_suffixes(len(sampled)), sampled, strict=False)
     ]
-
-
-def _size(text: str) -> int:
-    return np.dtype(np.float32).itemsize if text == "float" else np.dtype(text.removesuffix("_t")).itemsize
 
 
 def _range_lines(program: IntegerProgram) -> list[tuple[str, str]]:
