@@ -81,8 +81,13 @@ def bench(
     numbers: Format = FLOAT32,
 ) -> list[Cost]:
     """Return one cost per device over the rows of ``X``, or over the export's own examples."""
-    exports = Exports(model, target, name, numbers)
-    inputs = exports.lowered.inputs(make_selftest(model).inputs if X is None else np.asarray(X))
+    return bench_exports(Exports(model, target, name, numbers), X, devices)
+
+
+def bench_exports(exports: Exports, X: Array | None = None, devices: Iterable[str] | None = None) -> list[Cost]:
+    """Return what :func:`bench` does for a model that is lowered already."""
+    lowered = exports.lowered
+    inputs = lowered.inputs(make_selftest(lowered.model).inputs if X is None else np.asarray(X))
     chosen = devices_for(exports.runs_as, devices)
     costs = []
     with progress.task("measuring", len(chosen)) as advance:
@@ -90,6 +95,8 @@ def bench(
             export = exports[device.loops]
             measured = device.measure(export, inputs)
             input_bytes = export.n_features * export.input_dtype.itemsize
-            costs.append(Cost(device.name, measured, export.table_bytes, device.profile, input_bytes, numbers.dtype))
+            costs.append(
+                Cost(device.name, measured, export.table_bytes, device.profile, input_bytes, lowered.format.dtype)
+            )
             advance(device.name)
     return costs

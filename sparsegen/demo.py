@@ -7,15 +7,15 @@ from pathlib import Path
 from typing import Any
 
 from sparsegen import data
-from sparsegen.bench import Cost, bench
+from sparsegen.bench import Cost, bench_exports
 from sparsegen.devices import DEVICES
 from sparsegen.files import write_all
 from sparsegen.lowering.agreement import agreement
 from sparsegen.lowering.formats import FLOAT32, Format
 from sparsegen.lowering.integer_program import IntegerProgram
-from sparsegen.targets import TARGETS
+from sparsegen.targets import PORTABLE, TARGETS
 from sparsegen.training.train import TrainingReport, train
-from sparsegen.verify import Verdict, verify
+from sparsegen.verify import Exports, Verdict, verify, verify_exports
 
 DEVICE_ORDER = ("cortex-m4f", "cortex-m0plus", "rv32imc", "host")
 SLMC_PARAMETERS = {"n_vectors": 30, "projection": 10, "C": 3.0}
@@ -56,12 +56,13 @@ def run_demo(folder: Path) -> list[DemoRow]:
         ("SLMC, q7", slmc, q7, devices),
         ("SVC", svc, FLOAT32, devices[:1]),
     ):
-        name, (X, y) = "digits", (test_set.X, test_set.y)
-        verdicts = verify(report.model, X, y, devices=checked, name=name, numbers=numbers) if checked else []
+        X, y = test_set.X, test_set.y
+        exports = Exports(report.model, "c", "digits", numbers)
+        verdicts = verify_exports(exports, X, y, checked) if checked else []
         if report is slmc and numbers is FLOAT32:
-            verdicts += verify(report.model, X, y, target="onnx", name=name)
-        costs = bench(report.model, X[:8], devices=devices, name=name, numbers=numbers) if devices else []
-        export = TARGETS["c"].export(report.model, name, numbers)
+            verdicts += verify(report.model, X, y, target="onnx", name="digits")
+        costs = bench_exports(exports, X[:8], devices) if devices else []
+        export = exports[PORTABLE]
         accuracy = report.accuracy
         if isinstance(export.program, IntegerProgram):
             accuracy = float(agreement(export.program, report.model, X, y).accuracy or 0.0)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +15,7 @@ from sparsegen.arrays import Array
 from sparsegen.devices import DEVICES, Device
 from sparsegen.errors import DataError, FitError, FitWarning, OptionError, ToolError
 from sparsegen.lowering.formats import FLOAT32, Format
-from sparsegen.lowering.lowered import Lowered
+from sparsegen.lowering.lowered import Lowered, Reference
 from sparsegen.model import SparseModel
 from sparsegen.targets import TARGETS, Export
 
@@ -79,16 +80,24 @@ def verify(
     Without ``devices``, those that the model does not fit are left out with a ``FitWarning``. It is a ``FitError`` if
     ``devices`` names such a device, or if none is left.
     """
+    return verify_exports(Exports(model, target, name, numbers), X, y, devices)
+
+
+def verify_exports(
+    exports: Exports, X: Array, y: NDArray[np.generic] | None = None, devices: Iterable[str] | None = None
+) -> list[Verdict]:
+    """Return what :func:`verify` does for a model that is lowered already."""
     if len(X) == 0:
         raise DataError("there are no rows to verify on; pass at least one")
-    exports = Exports(model, target, name, numbers)
-    labels = model.predict_index(X)
+    lowered = exports.lowered
+    labels = lowered.model.predict_index(X)
     chosen = devices_for(exports.runs_as, devices)
+    rows = _Rows(lowered.inputs(X), y, lowered.reference(X), labels)
     verdicts = []
     with progress.task("verifying", len(chosen)) as advance:
         for device in chosen:
             try:
-                verdicts.append(_compare(device, exports[device.loops], exports.lowered, X, y, labels))
+                verdicts.append(_compare(device, exports[device.loops], lowered, rows))
             except FitError as error:
                 if devices is not None or (device is chosen[-1] and not verdicts):
                     raise
@@ -113,16 +122,20 @@ class Exports:
         return self._made[loops]
 
 
-def _compare(
-    device: Device,
-    export: Export,
-    lowered: Lowered,
-    X: Array,
-    y: NDArray[np.generic] | None,
-    labels: NDArray[np.int64],
-) -> Verdict:
-    expected = lowered.reference(X)
-    out = device.run(export, lowered.inputs(X))
+@dataclass(frozen=True)
+class _Rows:
+    """The rows that every device runs, and what they are compared with."""
+
+    inputs: NDArray[Any]
+    y: NDArray[np.generic] | None
+    expected: Reference
+    labels: NDArray[np.int64]
+    """Class indices of the real-valued model."""
+
+
+def _compare(device: Device, export: Export, lowered: Lowered, rows: _Rows) -> Verdict:
+    expected, y = rows.expected, rows.y
+    out = device.run(export, rows.inputs)
     wrong = out.labels != expected.labels
     if expected.is_exact:
         wrong |= np.any(out.scores != expected.scores, axis=1)
@@ -136,11 +149,11 @@ def _compare(
     return Verdict(
         target=export.target,
         device=device.name,
-        rows=len(X),
+        rows=len(rows.inputs),
         mismatches=int(np.count_nonzero(wrong)),
         max_difference=difference,
         relative_difference=difference / max(1.0, expected.unit * float(np.abs(expected.scores).max())),
         accuracy=accuracy,
         dtype=lowered.format.dtype,
-        same_labels=float(np.mean(out.labels == labels)),
+        same_labels=float(np.mean(out.labels == rows.labels)),
     )

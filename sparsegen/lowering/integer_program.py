@@ -25,7 +25,7 @@ from sparsegen.arrays import Array
 from sparsegen.lowering.curves import HalfPower, Integers, SampledCurve
 from sparsegen.lowering.formats import IntegerFormat
 from sparsegen.lowering.reader import GridReader
-from sparsegen.model import Label
+from sparsegen.model import Label, class_indices
 
 INT32_MAX = 2**31 - 1
 BLOCK_ENTRIES = 1 << 22
@@ -145,7 +145,4 @@ class IntegerProgram:
 
     def predict_index(self, inputs: NDArray[Any]) -> NDArray[np.int64]:
         """Return class indices, as the device computes them."""
-        scores = self.scores(inputs)
-        if self.n_outputs == 1:
-            return np.asarray(scores[:, 0] > 0, dtype=np.int64)
-        return np.asarray(np.argmax(scores, axis=1), dtype=np.int64)
+        return class_indices(self.scores(inputs))

@@ -15,7 +15,7 @@ from sparsegen.lowering.guarantee import Guarantee
 from sparsegen.lowering.integer_program import IntegerProgram
 from sparsegen.lowering.program import Program, as_float32
 from sparsegen.lowering.selftest import Selftest
-from sparsegen.model import SparseModel
+from sparsegen.model import SparseModel, class_indices
 
 
 @dataclass(frozen=True)
@@ -72,10 +72,10 @@ class Lowered:
     def reference(self, X: Array) -> Reference:
         """Return what a device must compute for raw rows."""
         if not isinstance(self.program, IntegerProgram):
-            return Reference(self.model.scores(X), self.model.predict_index(X), 1.0, is_exact=False)
-        inputs = self.inputs(X)
-        scores = self.program.scores(inputs).astype(np.float64)
-        return Reference(scores, self.program.predict_index(inputs), self.program.unit, is_exact=True)
+            scores = self.model.scores(X)
+            return Reference(scores, class_indices(scores), 1.0, is_exact=False)
+        scores = self.program.scores(self.inputs(X)).astype(np.float64)
+        return Reference(scores, class_indices(scores), self.program.unit, is_exact=True)
 
     @property
     def promises(self) -> tuple[tuple[str, str], ...]:

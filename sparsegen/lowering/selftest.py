@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sparsegen.lowering.integer_program import IntegerProgram
 from sparsegen.lowering.locate_data import raw_inputs, thinned
 from sparsegen.lowering.program import float32
-from sparsegen.model import SparseModel
+from sparsegen.model import SparseModel, class_indices
 
 EXAMPLES = 4
 MAX_CANDIDATES = 256  # vectors to choose from; more would only take time
@@ -39,7 +39,7 @@ def make_selftest(model: SparseModel) -> Selftest:
     margins = np.abs(scores[:, 0]) if model.n_outputs == 1 else np.diff(np.sort(scores, axis=1)[:, -2:]).ravel()
     clear = np.argsort(-margins, kind="stable")[: max(1, len(margins) // 2)]
     # From the clearer half, take one example of every class before a second one of any.
-    classes = model.predict_index(candidates)
+    classes = class_indices(scores)
     rank = [int(np.sum(classes[clear[:i]] == classes[c])) for i, c in enumerate(clear)]
     chosen = clear[np.argsort(rank, kind="stable")[:EXAMPLES]]
     tolerance = RELATIVE_TOLERANCE * max(1.0, float(np.abs(scores[chosen]).max()))
@@ -51,4 +51,4 @@ def integer_selftest(program: IntegerProgram, real: Selftest) -> Selftest:
     """Return the examples as an integer program reads them, with the scores that it must compute bit for bit."""
     inputs = np.unique(program.inputs(real.inputs), axis=0)
     scores = program.scores(inputs)
-    return Selftest(inputs, scores, program.predict_index(inputs), tolerance=0.0, clear=True)
+    return Selftest(inputs, scores, class_indices(scores), tolerance=0.0, clear=True)

@@ -107,11 +107,8 @@ class SparseModel:
         return out
 
     def predict_index(self, X: ArrayLike) -> NDArray[np.int64]:
-        """Return class indices: sign of the one score, or argmax of several where the first wins on ties."""
-        scores = self.scores(X)
-        if self.n_outputs == 1:
-            return np.asarray(scores[:, 0] > 0, dtype=np.int64)
-        return np.asarray(np.argmax(scores, axis=1), dtype=np.int64)
+        """Return class indices of raw rows."""
+        return class_indices(self.scores(X))
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """Return labels."""
@@ -187,3 +184,13 @@ class SparseModel:
             raise ModelError(f"it lacks {error}") from None
         except (TypeError, AttributeError) as error:
             raise ModelError(f"its description has the wrong form ({error})") from None
+
+
+def class_indices(scores: NDArray[Any]) -> NDArray[np.int64]:
+    """Return the classes that (n, n_outputs) scores decide for: by the sign of one, by the largest of several.
+
+    A score of 0 is class 0, and the first wins on ties: in Python, C and ONNX alike.
+    """
+    if scores.shape[1] == 1:
+        return np.asarray(scores[:, 0] > 0, dtype=np.int64)
+    return np.asarray(np.argmax(scores, axis=1), dtype=np.int64)

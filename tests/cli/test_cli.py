@@ -290,8 +290,9 @@ def test_demo_prints_tables_that_fit_80_columns(run: Run, tmp_path: Path, monkey
     cost = bench.Cost("cortex-m0plus", Measurement(155_840, 10_240, 5_634_550.0, 1234.56), 154_240)
     good = verify.Verdict("c", "cortex-m0plus", 599, 0, 1e-6, 1e-6, 0.98)
     monkeypatch.setattr(demo, "DEVICE_ORDER", ("host",))
-    monkeypatch.setattr(demo, "bench", lambda *args, **options: [cost])
-    monkeypatch.setattr(demo, "verify", lambda *args, **options: [good])
+    monkeypatch.setattr(demo, "bench_exports", lambda *args, **options: [cost])
+    for stand_in in ("verify", "verify_exports"):
+        monkeypatch.setattr(demo, stand_in, lambda *args, **options: [good])
     monkeypatch.setattr(demo, "SLMC_PARAMETERS", {"n_vectors": 10, "max_iter": 5})
     ended = run("demo", "-o", tmp_path / "d")
     assert (ended.code, ended.err) == (0, "")
