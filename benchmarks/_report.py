@@ -66,9 +66,9 @@ def track(items: Iterable[Item], title: str, total: int) -> Iterator[Item]:
     yield from bar(items, title, total=total, console=Console(stderr=True))
 
 
-def markdown(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Return a Markdown table: the first column aligned left, numbers aligned right."""
-    lines = [" | ".join(header), " | ".join(["---", *["---:"] * (len(header) - 1)])]
+def markdown(header: Sequence[str], rows: Iterable[Sequence[str]], text: int = 1) -> str:
+    """Return a Markdown table: the first ``text`` columns aligned left, numbers aligned right."""
+    lines = [" | ".join(header), " | ".join(["---"] * text + ["---:"] * (len(header) - text))]
     lines += [" | ".join(row) for row in rows]
     return "\n".join(f"| {line} |" for line in lines)
 
