@@ -106,9 +106,9 @@ def train(rows: Rows, max_iter: int, seed: int) -> SparseModel:
 
 def measure(rows: Rows, model: SparseModel) -> Iterator[Loss]:
     """Yield what each integer format loses on the test rows."""
-    box, _ = calibrate(model, rows.X)
+    seen = calibrate(model, rows.X)
     for numbers in (Q15, Q7):
-        plain = quantize(collapse_linear(prune(model)), numbers, FLOAT_INPUT, box, rows.X)
+        plain = quantize(collapse_linear(prune(model)), numbers, FLOAT_INPUT, seen)
         finished = finish(plain, model, rows.X)
         before, after = (agreement(program, model, rows.X_test, rows.y_test) for program in (plain, finished))
         yield Loss(

@@ -208,7 +208,7 @@ def tail_model(d: int, *, pixels: bool) -> SparseModel:
 
 def quantized(of: SparseModel, dtype: str, reads: str, rows=None, *, finished=True) -> IntegerProgram:
     """Return the integer program of a model; one that is not finished keeps its rounded coefficients."""
+    data = calibrate(of, rows)
     if finished:
-        return integer_road(of, Format(dtype, reads, rows=rows))
-    box, rows = calibrate(of, rows)
-    return quantize(collapse_linear(prune(of)), integer_format(dtype), INPUT_KINDS[reads], box, rows)
+        return integer_road(of, Format(dtype, reads), data)
+    return quantize(collapse_linear(prune(of)), integer_format(dtype), INPUT_KINDS[reads], data)
