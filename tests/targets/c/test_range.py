@@ -13,13 +13,11 @@ from integer_models import (
     INTEGER_KERNELS,
     INTEGERS,
     READS,
-    extreme_inputs,
     integer_export_of,
-    integer_program,
-    make_integer_case,
 )
 from narrowing import known
 
+from benchmarks.trust._together import extreme_inputs, integer_program, make_integer_case
 from sparsegen import data
 from sparsegen.lowering import lower
 from sparsegen.lowering.formats import Format
