@@ -247,7 +247,7 @@ def draw_case(rng: np.random.Generator) -> tuple[IntegerCase, str, str]:
 
 
 SETS = {"digits": load_digits, "wine": load_wine, "breast_cancer": load_breast_cancer}
-TRAINED = {
+TRAINED: dict[str, dict[str, Any]] = {
     "rbf": {},
     "linear": {"kernel": "linear"},
     "projected": {"projection": 3},

@@ -24,7 +24,7 @@ def test_a_short_search_finds_nothing():
 
 @pytest.fixture
 def attacked() -> Attacked:
-    case = make_integer_case(4, d=4, n_classes=3, projected=True)
+    case = make_integer_case(6, d=8, n_classes=3, projected=True)
     export = TARGETS["c"].export(case.model, guarantees.NAME, Format("q15", rows=case.rows))
     return Attacked(case.model, integer_program(export), read_header(export), case.rows)
 
@@ -46,7 +46,7 @@ def test_a_projection_that_leaves_its_grid_would_break_the_bound(attacked):
     """What in_range keeps out: without it, inputs within the range of every feature exceed the bound."""
     rng = np.random.default_rng(0)
     low, high = attacked.printed.range.low, attacked.printed.range.high
-    corners = np.where(rng.random((4000, 4)) < 0.5, low, high).astype(np.float32)
+    corners = np.where(rng.random((4000, 8)) < 0.5, low, high).astype(np.float32)
     outside = corners[~attacked.program.in_range(corners)]
     assert len(outside) > 100
     assert attacked.broken(outside).any()
