@@ -151,7 +151,8 @@ def fuzz(target: Target, seconds: float, seed: int) -> Report:
 
 def _run(target: Target, seconds: float, seed: int, current: mmap.mmap, found: Connection) -> None:
     deadline = time.monotonic() + seconds
-    rng, tracer, kept = random.Random(seed), Tracer(), []  # noqa: S311 - a reproducible draw, not a secret
+    kept: list[bytes] = []
+    rng, tracer = random.Random(seed), Tracer()  # noqa: S311 - a reproducible draw, not a secret
     signal.signal(signal.SIGPROF, _too_slow)
     np.seterr(all="ignore")
     seeds = list(target.seeds())

@@ -15,6 +15,7 @@ import tempfile
 import zlib
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -33,6 +34,7 @@ Result = TypeVar("Result")
 
 MAX_MESSAGE = 600  # characters
 COMPILED_SHARE = 64  # one of so many exports is compiled
+MAX_WRITTEN = 5000  # values of a data set that is written and read again; more would only take time
 _COMMENT_OR_STRING = re.compile(r'/\*.*?\*/|"(?:[^"\\\n]|\\.)*"', re.DOTALL)
 
 
@@ -167,7 +169,7 @@ def _read(path: Path, **how: Any) -> Dataset | None:
 
 def _read_for_a_model(path: Path) -> None:
     for names in (("x0", "x1"), ("height", "width"), ()):
-        rows = usable(lambda names=names: data.read_features(path, names, n_features=2))
+        rows = usable(partial(data.read_features, path, names, n_features=2))
         if rows is not None:
             X, y = rows
             assert X.shape[1] == 2 and len(X) and np.isfinite(X).all(), "rows do not fit the model"
@@ -176,6 +178,8 @@ def _read_for_a_model(path: Path) -> None:
 
 def _check_written_again(dataset: Dataset) -> None:
     """Write rows as a plain table and read that: the values, names and labels are the same."""
+    if dataset.X.size > MAX_WRITTEN:
+        return
     text = io.StringIO()
     writer = csv.writer(text, quoting=csv.QUOTE_ALL)
     label = next(name for name in ("label", "class", "kind") if name not in dataset.feature_names)

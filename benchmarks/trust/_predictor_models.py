@@ -153,24 +153,20 @@ def _case(plan: Plan, name: str, lowered: Lowered, rows: Array, inputs: Any) -> 
         "offset": T.offset, "scale": T.scale, "projection": np.zeros(1) if T.projection is None else T.projection,
         "vectors": model.vectors, "coef": model.coef, "intercept": model.intercept,
     }  # fmt: skip
+    tables |= {"grid_low": np.full(T.n_projected, -np.finfo(np.float64).max)}
+    tables |= {"grid_high": -tables["grid_low"]}
     if isinstance(program, IntegerProgram) and lowered.guarantee is not None:
         least, largest = lowered.guarantee.intervals["score"]
-        grid_low, grid_step = program.kernel_grid
-        levels = 0 if program.projection is None else program.projection.levels
-        numbers |= {
-            "HAS_INDICES": int(program.reader.kind.is_grid),
-            "UNIT": program.unit,
-            "LEVELS": program.reader.levels,
-        }
-        numbers |= {"LEAST": least, "LARGEST": largest}
+        numbers |= {"HAS_INDICES": int(program.reader.kind.is_grid), "LEVELS": program.reader.levels}
+        numbers |= {"UNIT": program.unit, "LEAST": least, "LARGEST": largest}
         tables |= {"low": program.low, "high": program.high, "step": program.step, "error": lowered.guarantee.error}
-        seen_low = np.broadcast_to(np.asarray(grid_low), T.n_projected)
-        tables |= {"grid_low": seen_low, "grid_high": seen_low + grid_step * levels}
+        if program.projection is not None:
+            start, step = program.kernel_grid
+            tables |= {"grid_low": start, "grid_high": start + step * program.projection.levels}
     else:
-        numbers |= {"HAS_INDICES": 0, "UNIT": 1, "LEVELS": 0, "LEAST": 0, "LARGEST": 0}
+        numbers |= {"HAS_INDICES": 0, "LEVELS": 0, "UNIT": 1, "LEAST": 0, "LARGEST": 0}
         tables |= {"low": rows.min(axis=0), "high": rows.max(axis=0), "step": np.ones(T.n_features)}
         tables |= {"error": np.full(model.n_outputs, FLOAT_TOLERANCE)}
-        tables |= {"grid_low": np.full(T.n_projected, -1e300), "grid_high": np.full(T.n_projected, 1e300)}
     yield from (f"#define {macro} ({value!r})" for macro, value in numbers.items())
     yield from (_doubles(table, values) for table, values in tables.items())
     yield f"static const input_t anchors[] = {c_array(inputs.ravel())};"

@@ -80,7 +80,7 @@ def build(clang: str, predictors: Sequence[Predictor], folder: Path) -> Path | s
     lines += [f"const struct fuzz_case *const fuzz_cases[] = {{{cases}}};"]
     lines += [f"const unsigned n_fuzz_cases = {len(predictors)};", ""]
     (folder / "cases.c").write_text("\n".join(lines))
-    flags = ["-std=c99", "-O1", "-g", f"-fsanitize={SANITIZERS}", "-fno-sanitize-recover=all"]
+    flags = ["-std=c99", "-O1", "-gline-tables-only", f"-fsanitize={SANITIZERS}", "-fno-sanitize-recover=all"]
     flags += [f"-fsanitize-ignorelist={SOURCES / 'ignored.txt'}", f"-I{SOURCES}"]
     flags_of = {folder / "cases.c": flags, SOURCES / "driver.c": flags}
     for predictor in predictors:

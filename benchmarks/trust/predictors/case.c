@@ -59,10 +59,13 @@ static int decided(const score_t *scores)
     return best;
 }
 
-/* The real-valued scores, and the sum of the absolute terms of each; returns whether a promise covers the row. */
+/*
+ * The real-valued scores, and the sum of the absolute terms of each, which rounding is relative to. Returns whether a
+ * promise covers the row.
+ */
 static int reference(const double *x, double *wanted, double *size)
 {
-    double seen[SEEN];
+    double seen[SEEN], seen_size[SEEN];
     int covered = 1;
 
     for (int j = 0; j < FEATURES; ++j) {
@@ -71,12 +74,15 @@ static int reference(const double *x, double *wanted, double *size)
     for (int i = 0; i < SEEN; ++i) {
 #if IS_PROJECTED
         seen[i] = 0.0;
+        seen_size[i] = 0.0;
         for (int j = 0; j < FEATURES; ++j) {
             seen[i] += projection[i * FEATURES + j] * ((x[j] - offset[j]) * scale[j]);
+            seen_size[i] += fabs(projection[i * FEATURES + j]) * ((fabs(x[j]) + fabs(offset[j])) * fabs(scale[j]));
         }
         covered = covered && seen[i] >= grid_low[i] && seen[i] <= grid_high[i];
 #else
         seen[i] = (x[i] - offset[i]) * scale[i];
+        seen_size[i] = (fabs(x[i]) + fabs(offset[i])) * fabs(scale[i]);
 #endif
     }
     for (int k = 0; k < OUTPUTS; ++k) {
@@ -85,6 +91,7 @@ static int reference(const double *x, double *wanted, double *size)
     }
     for (int u = 0; u < VECTORS; ++u) {
         double base[3] = {0.0, 0.0, 0.0}; /* dot product, squared distance, L1 distance */
+        double dot_size = 0.0;
 
         for (int i = 0; i < SEEN; ++i) {
             const double apart = seen[i] - vectors[u * SEEN + i];
@@ -92,15 +99,17 @@ static int reference(const double *x, double *wanted, double *size)
             base[0] += seen[i] * vectors[u * SEEN + i];
             base[1] += apart * apart;
             base[2] += fabs(apart);
+            dot_size += seen_size[i] * fabs(vectors[u * SEEN + i]);
         }
         for (int kernel = 0; kernel < KERNELS; ++kernel) {
             const double value = kernels[kernel](base[bases[kernel]]);
+            const double most = bases[kernel] == 0 ? kernels[kernel](dot_size) : 1.0;
 
             for (int k = 0; k < OUTPUTS; ++k) {
-                const double term = coef[(k * KERNELS + kernel) * VECTORS + u] * value;
+                const double weight = coef[(k * KERNELS + kernel) * VECTORS + u];
 
-                wanted[k] += term;
-                size[k] += fabs(term);
+                wanted[k] += weight * value;
+                size[k] += fabs(weight) * most;
             }
         }
     }
@@ -147,7 +156,7 @@ static void check(const uint8_t *data, size_t size)
     EXPECT(index >= 0 && index < CLASSES, "predict is not a class index");
     EXPECT(index == decided(scores), "predict is not what the scores decide");
     EXPECT(strcmp(NAME(label)(index), labels[index]) == 0, "a label reads differently");
-    EXPECT(NAME(label)(-1 - index)[0] == '\0' && NAME(label)(CLASSES + index)[0] == '\0', "a label beyond the classes");
+    EXPECT(NAME(label)(-1)[0] == '\0' && NAME(label)(CLASSES)[0] == '\0', "a label beyond the classes");
 #if IS_INTEGER
     for (int k = 0; k < OUTPUTS; ++k) {
         EXPECT(scores[k] >= LEAST && scores[k] <= LARGEST, "a score is outside the interval of the overflow promise");
