@@ -30,6 +30,7 @@ import sparsegen
 
 PACKAGE = str(Path(sparsegen.__file__).parent) + os.sep
 MAX_INPUT = 1 << 13
+MIN_VARIANTS = 100  # that are tried after the seeds, however short the time is
 MAX_STEPS = 50_000  # that are traced of one input; the rest only takes time
 CPU_SECONDS = 4.0  # for one input; tracing takes its part of it
 HANG_SECONDS = 60.0  # without an answer, in native code that no signal handler interrupts
@@ -158,7 +159,7 @@ def _run(target: Target, seconds: float, seed: int, current: mmap.mmap, found: C
     seeds = list(target.seeds())
     _limit_memory()
     tried = 0
-    while tried < len(seeds) or time.monotonic() < deadline:
+    while tried < len(seeds) + MIN_VARIANTS or time.monotonic() < deadline:
         data = seeds[tried] if tried < len(seeds) else _variant(target, rng, kept or seeds)
         STATE.pack_into(current, 0, tried, len(kept), len(data))
         current[STATE.size : STATE.size + len(data)] = data

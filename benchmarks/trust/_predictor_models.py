@@ -159,13 +159,17 @@ def _case(plan: Plan, name: str, lowered: Lowered, rows: Array, inputs: Any) -> 
         least, largest = lowered.guarantee.intervals["score"]
         numbers |= {"HAS_INDICES": int(program.reader.kind.is_grid), "LEVELS": program.reader.levels}
         numbers |= {"UNIT": program.unit, "LEAST": least, "LARGEST": largest}
-        tables |= {"low": program.low, "high": program.high, "step": program.step, "error": lowered.guarantee.error}
+        tables |= {"first": program.low, "step": program.step, "error": lowered.guarantee.error}
+        is_grid = program.reader.kind.is_grid
+        tables["low"] = np.zeros_like(program.low) if is_grid else program.low
+        tables["high"] = (program.high - program.low) / program.step if is_grid else program.high
         if program.projection is not None:
             start, step = program.kernel_grid
             tables |= {"grid_low": start, "grid_high": start + step * program.projection.levels}
     else:
         numbers |= {"HAS_INDICES": 0, "LEVELS": 0, "UNIT": 1, "LEAST": 0, "LARGEST": 0}
-        tables |= {"low": rows.min(axis=0), "high": rows.max(axis=0), "step": np.ones(T.n_features)}
+        tables |= {"low": rows.min(axis=0), "high": rows.max(axis=0)}
+        tables |= {"first": np.zeros(T.n_features), "step": np.ones(T.n_features)}
         tables |= {"error": np.full(model.n_outputs, FLOAT_TOLERANCE)}
     yield from (f"#define {macro} ({value!r})" for macro, value in numbers.items())
     yield from (_doubles(table, values) for table, values in tables.items())

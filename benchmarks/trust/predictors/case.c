@@ -9,7 +9,9 @@
  *   UNIT, LEAST, LARGEST, LEVELS      of integers: worth of a score, interval of scores, largest index
  *   input_t, score_t                  types
  *   labels, anchors                   what labels must read; rows where the model's data lies
- *   low, high, step, error            range of raw features, its step, bound on the error of each score
+ *   low, high                         the range that promises cover, in units of the input
+ *   first, step                       of indices: raw value of index 0, and of one step
+ *   error                             bound on the error of each score; of floats, relative to the sum of its terms
  *   offset, scale, projection, vectors, coef, intercept, bases, kernels
  *                                     the real-valued model
  *   grid_low, grid_high               where the projected values must stay
@@ -59,18 +61,27 @@ static int decided(const score_t *scores)
     return best;
 }
 
-/*
- * The real-valued scores, and the sum of the absolute terms of each, which rounding is relative to. Returns whether a
- * promise covers the row.
- */
-static int reference(const double *x, double *wanted, double *size)
+/* Whether a promise covers a row, given its projected values. */
+static int covered(const input_t *x, const double *seen)
 {
-    double seen[SEEN], seen_size[SEEN];
-    int covered = 1;
-
     for (int j = 0; j < FEATURES; ++j) {
-        covered = covered && x[j] >= low[j] && x[j] <= high[j];
+        if (!((double)x[j] >= low[j] && (double)x[j] <= high[j])) {
+            return 0;
+        }
     }
+    for (int i = 0; i < SEEN; ++i) {
+        if (!(seen[i] >= grid_low[i] && seen[i] <= grid_high[i])) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/* The real-valued scores, and the sum of the absolute terms of each, which rounding is relative to. */
+static void reference(const double *x, double *seen, double *wanted, double *size)
+{
+    double seen_size[SEEN];
+
     for (int i = 0; i < SEEN; ++i) {
 #if IS_PROJECTED
         seen[i] = 0.0;
@@ -79,7 +90,6 @@ static int reference(const double *x, double *wanted, double *size)
             seen[i] += projection[i * FEATURES + j] * ((x[j] - offset[j]) * scale[j]);
             seen_size[i] += fabs(projection[i * FEATURES + j]) * ((fabs(x[j]) + fabs(offset[j])) * fabs(scale[j]));
         }
-        covered = covered && seen[i] >= grid_low[i] && seen[i] <= grid_high[i];
 #else
         seen[i] = (x[i] - offset[i]) * scale[i];
         seen_size[i] = (fabs(x[i]) + fabs(offset[i])) * fabs(scale[i]);
@@ -113,17 +123,17 @@ static int reference(const double *x, double *wanted, double *size)
             }
         }
     }
-    return covered;
 }
 
 static void compare(const input_t *x, const score_t *scores)
 {
-    double raw[FEATURES], wanted[OUTPUTS], size[OUTPUTS];
+    double raw[FEATURES], seen[SEEN], wanted[OUTPUTS], size[OUTPUTS];
 
     for (int j = 0; j < FEATURES; ++j) {
-        raw[j] = HAS_INDICES ? low[j] + step[j] * (double)x[j] : (double)x[j];
+        raw[j] = HAS_INDICES ? first[j] + step[j] * (double)x[j] : (double)x[j];
     }
-    if (!reference(raw, wanted, size)) {
+    reference(raw, seen, wanted, size);
+    if (!covered(x, seen)) {
         return;
     }
     for (int k = 0; k < OUTPUTS; ++k) {
@@ -177,9 +187,7 @@ static void move(uint8_t *data, unsigned (*draw)(unsigned))
             x[i] = anchors[draw(ANCHORS) * FEATURES + i];
         } else if (kind == 1 || i == j) {
             const double share = draw(4) == 0 ? (double)draw(2) : draw(1u << 20) / (double)((1u << 20) - 1u);
-            const double end = HAS_INDICES ? (high[i] - low[i]) / step[i] : high[i];
-            const double start = HAS_INDICES ? 0.0 : low[i];
-            const double value = start + share * (end - start);
+            const double value = low[i] + share * (high[i] - low[i]);
 
             x[i] = (input_t)(value < INPUT_MIN ? INPUT_MIN : value > INPUT_MAX ? INPUT_MAX : value);
         }
