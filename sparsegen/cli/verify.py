@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from sparsegen.cli.app import app
-from sparsegen.cli.console import fit_warnings, or_dash, percent, print_json, print_table, progress_bars
+from sparsegen.cli.console import fit_warnings, or_dash, print_json, print_table, progress_bars
 from sparsegen.cli.formats import calibrated, parse_formats, run_each
 from sparsegen.cli.inputs import rows_for
 from sparsegen.cli.options import (
@@ -24,11 +23,16 @@ from sparsegen.cli.options import (
     ModelFile,
     device_names,
 )
+from sparsegen.cli.verdicts import makers, result, ties, verdict_document
+from sparsegen.percentages import percent
 
 if TYPE_CHECKING:
     from sparsegen.verify import Verdict
 
-COLUMNS = ("device", "result", "rows", "mis-\nmatches", "|score\ndifference|", "label of\nmodel", "accuracy")
+COLUMNS = (
+    *("device", "result", "rows", "mis-\nmatches", "un-\ndecided"),
+    *("|score\ndifference|", "label of\nmodel", "accuracy", "model's\naccuracy"),
+)
 
 
 @app.command()
@@ -44,7 +48,10 @@ def verify(
     early_exit: EarlyExit = False,
     as_json: Json = False,
 ) -> None:
-    """Run every row through the export on each device and compare with Python; exit code 1 on a mismatch."""
+    """Run every row through the export on each device and compare with Python.
+
+    Exit code 1 on a mismatch, or where integers lose too much accuracy on labelled rows.
+    """
     devices = device_names(device)
 
     from sparsegen import verify as verification
@@ -67,7 +74,7 @@ def verify(
 def print_verdicts(verdicts: Sequence[Verdict], as_json: bool) -> None:
     """Print the comparison of each device with Python."""
     if as_json:
-        print_json([{**asdict(verdict), "ok": verdict.ok} for verdict in verdicts])
+        print_json([verdict_document(verdict) for verdict in verdicts])
         return
     from sparsegen.lowering.formats import FORMATS
 
@@ -76,15 +83,19 @@ def print_verdicts(verdicts: Sequence[Verdict], as_json: bool) -> None:
         against = "its simulator, bit by bit" if FORMATS[dtype].is_exact else "Python"
         title = f"{alike[0].target} export ({dtype}) against {against}"
         print_table(title, COLUMNS, [_cells(verdict) for verdict in alike], text=2)
+        for line in (*ties(alike), *makers(alike)):
+            print(line)
 
 
 def _cells(verdict: Verdict) -> tuple[object, ...]:
     return (
         verdict.device,
-        "ok" if verdict.ok else "DIFFERS",
+        result(verdict),
         verdict.rows,
         verdict.mismatches,
+        verdict.undecided,
         f"{verdict.max_difference:.2e}",
         or_dash(verdict.same_labels, percent),
         or_dash(verdict.accuracy, percent),
+        or_dash(verdict.real_accuracy, percent),
     )

@@ -52,4 +52,4 @@ def test_text_labels_and_numbers_as_text_are_compared_as_text():
 
 
 def test_a_gain_is_a_negative_loss():
-    assert Agreement("q7", 10, True, 0.9, 1.0, 0.9).loss == pytest.approx(-10.0)
+    assert Agreement("q7", 10, True, 9, 10, 9).loss == pytest.approx(-10.0)
