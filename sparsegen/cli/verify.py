@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -29,10 +29,18 @@ from sparsegen.percentages import percent
 if TYPE_CHECKING:
     from sparsegen.verify import Verdict
 
-COLUMNS = (
-    *("device", "result", "rows", "mis-\nmatches", "un-\ndecided"),
-    *("|score\ndifference|", "label of\nmodel", "accuracy", "model's\naccuracy"),
-)
+UNDECIDED, MODEL_ACCURACY = "un-\ndecided", "model's\naccuracy"
+COLUMNS: dict[str, Callable[[Verdict], object]] = {
+    "device": lambda v: v.device,
+    "result": result,
+    "rows": lambda v: v.rows,
+    "mis-\nmatches": lambda v: v.mismatches,
+    UNDECIDED: lambda v: v.undecided,
+    "|score\ndifference|": lambda v: f"{v.max_difference:.2e}",
+    "label of\nmodel": lambda v: or_dash(v.same_labels, percent),
+    "accuracy": lambda v: or_dash(v.accuracy, percent),
+    MODEL_ACCURACY: lambda v: or_dash(v.real_accuracy, percent),
+}
 
 
 @app.command()
@@ -72,7 +80,7 @@ def verify(
 
 
 def print_verdicts(verdicts: Sequence[Verdict], as_json: bool) -> None:
-    """Print the comparison of each device with Python."""
+    """Print the comparison of each device with Python; a column that says nothing new is left out."""
     if as_json:
         print_json([verdict_document(verdict) for verdict in verdicts])
         return
@@ -82,20 +90,11 @@ def print_verdicts(verdicts: Sequence[Verdict], as_json: bool) -> None:
         alike = [v for v in verdicts if v.dtype == dtype]
         against = "its simulator, bit by bit" if FORMATS[dtype].is_exact else "Python"
         title = f"{alike[0].target} export ({dtype}) against {against}"
-        print_table(title, COLUMNS, [_cells(verdict) for verdict in alike], text=2)
+        columns = {name: [show(verdict) for verdict in alike] for name, show in COLUMNS.items()}
+        if not any(columns[UNDECIDED]):
+            del columns[UNDECIDED]
+        if columns[MODEL_ACCURACY] == columns["accuracy"]:
+            del columns[MODEL_ACCURACY]
+        print_table(title, tuple(columns), list(zip(*columns.values(), strict=True)), text=2)
         for line in (*ties(alike), *makers(alike)):
             print(line)
-
-
-def _cells(verdict: Verdict) -> tuple[object, ...]:
-    return (
-        verdict.device,
-        result(verdict),
-        verdict.rows,
-        verdict.mismatches,
-        verdict.undecided,
-        f"{verdict.max_difference:.2e}",
-        or_dash(verdict.same_labels, percent),
-        or_dash(verdict.accuracy, percent),
-        or_dash(verdict.real_accuracy, percent),
-    )
