@@ -12,7 +12,7 @@ import typer
 from sparsegen.cli.app import app
 from sparsegen.cli.console import percent, print_json, print_table, progress_bars
 from sparsegen.cli.costs import cost_document, cost_facts
-from sparsegen.cli.options import Json
+from sparsegen.cli.options import Force, Json
 
 if TYPE_CHECKING:
     from sparsegen.demo import DemoRow
@@ -23,13 +23,14 @@ def demo(
     output: Annotated[Path, typer.Option("-o", "--output", metavar="DIR", help="Folder for the files.")] = Path(
         "sparsegen-demo"
     ),
+    force: Force = False,
     as_json: Json = False,
 ) -> None:
     """Train on scikit-learn's digits, export C and ONNX, compile, verify and measure, beside a full SVC."""
     from sparsegen.demo import run_demo
 
     with progress_bars():
-        rows = run_demo(output)
+        rows = run_demo(output, force=force)
     print_demo(rows, output, as_json)
     if not all(verdict.ok for row in rows for verdict in row.verdicts):
         raise typer.Exit(1)

@@ -12,7 +12,7 @@ from sparsegen.cli.app import app
 from sparsegen.cli.console import print_json
 from sparsegen.cli.formats import lowered_by
 from sparsegen.cli.inputs import rows_for
-from sparsegen.cli.options import Calibrate, Input, Json, LabelColumn, ModelFile, OneDtype
+from sparsegen.cli.options import Calibrate, Force, Input, Json, LabelColumn, ModelFile, OneDtype
 from sparsegen.errors import OptionError
 
 if TYPE_CHECKING:
@@ -36,13 +36,14 @@ def flash(
     output: Annotated[
         Path | None, typer.Option("-o", "--output", metavar="DIR", help="Keep the firmware's files in this folder.")
     ] = None,
+    force: Force = False,
     as_json: Json = False,
 ) -> None:
     """Build firmware around a model and write it to a board, or run it in the board's emulator."""
     if emulated and port is not None:
         raise OptionError("--emulate needs no board and --port names one; give one of them")
 
-    from sparsegen.files import folder_or_temporary
+    from sparsegen.files import folder_or_temporary, require_folder
     from sparsegen.firmware import emulate
     from sparsegen.firmware import flash as flashing
     from sparsegen.firmware.boards import BOARDS
@@ -52,12 +53,14 @@ def flash(
     from sparsegen.targets import TARGETS
 
     chosen = BOARDS[board]
+    if output is not None:
+        require_folder(output)
     flashing.check_access(chosen, port, emulated=emulated)
     model = SparseModel.load(model_file)
     rows = None if data_file is None else rows_for(model, data_file, label)[0]
     lowered = lowered_by(TARGETS["c"], model, dtype, reads, calibrate, label)
     with folder_or_temporary(output) as folder:
-        firmware = build(make_firmware(lowered, chosen, rows), chosen, folder)
+        firmware = build(make_firmware(lowered, chosen, rows), chosen, folder, force=force)
         if not emulated:
             flashing.flash(firmware, port)
         lines = emulate.emulate(firmware) if emulated else None

@@ -10,7 +10,7 @@ import typer
 
 from sparsegen.cli.app import app
 from sparsegen.cli.console import print_facts, print_json, width
-from sparsegen.cli.options import Json, ModelFile
+from sparsegen.cli.options import Force, Json, ModelFile
 from sparsegen.errors import OptionError
 
 if TYPE_CHECKING:
@@ -28,6 +28,7 @@ def inspect(
     output: Annotated[
         Path | None, typer.Option("-o", "--output", metavar="PNG", help="Write the drawing to a PNG.")
     ] = None,
+    force: Force = False,
     as_json: Json = False,
 ) -> None:
     """Show a model's card, and its vectors where they are images."""
@@ -42,7 +43,7 @@ def inspect(
     model = SparseModel.load(model_file)
     images = None if image is None else draw.vector_images(model, parse_size(image))
     if images is not None and output is not None:
-        draw.write_png(images, output)
+        draw.write_png(images, output, force=force)
     print_card(describe(model), None if output is not None else images, as_json)
 
 

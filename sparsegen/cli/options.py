@@ -17,6 +17,7 @@ LabelColumn = Annotated[
     str | None, typer.Option("--label", metavar="COL", help="Label column of a CSV: name or index; default: last.")
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of tables.")]
+Force = Annotated[bool, typer.Option("--force", help="Overwrite files that sparsegen did not write, too.")]
 Devices = Annotated[
     str | None, typer.Option("--device", metavar="NAME,...", help="Devices; default: all that can run here.")
 ]

@@ -12,7 +12,7 @@ import typer
 from sparsegen.cli.app import app
 from sparsegen.cli.console import percent, print_json
 from sparsegen.cli.inputs import rows_for
-from sparsegen.cli.options import DataFile, Json, LabelColumn, ModelFile
+from sparsegen.cli.options import DataFile, Force, Json, LabelColumn, ModelFile
 
 if TYPE_CHECKING:
     from sparsegen.model.predictions import Predictions
@@ -26,10 +26,10 @@ def predict(
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="Where the CSV goes; default: standard output.")
     ] = None,
+    force: Force = False,
     as_json: Json = False,
 ) -> None:
     """Label the rows of a file, with a score per class."""
-    from sparsegen.files import write_atomic
     from sparsegen.model import SparseModel, predictions
 
     model = SparseModel.load(model_file)
@@ -38,7 +38,7 @@ def predict(
     if output is None:
         print_predictions(found, as_json)
         return
-    write_atomic(output, found.csv().encode())
+    found.save(output, force=force)
     print_summary(found, None if y is None else found.accuracy(y), output, as_json)
 
 

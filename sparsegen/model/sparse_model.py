@@ -144,9 +144,12 @@ class SparseModel:
             arrays["projection"] = self.transform.projection
         return encode(arrays, document)
 
-    def save(self, path: str | Path) -> None:
-        """Write the model file; a failure leaves what was there before."""
-        write_atomic(Path(path), self.to_bytes())
+    def save(self, path: str | Path, *, force: bool = False) -> None:
+        """Write the model file; a failure leaves what was there before.
+
+        A file that is no model is overwritten only where ``force`` insists on it.
+        """
+        write_atomic(Path(path), self.to_bytes(), force=force)
 
     @classmethod
     def load(cls, path: str | Path) -> SparseModel:

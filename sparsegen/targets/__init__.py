@@ -43,6 +43,8 @@ class Export:
     """The type of one feature as the export reads it."""
     score_dtype: np.dtype[Any] = FLOAT
     """The type of one score as the export writes it."""
+    gate: str | None = None
+    """The file without which none of the others can be used, where there are several."""
     lowered: Lowered | None = None
     """What the files compute; ``None`` for code that was not lowered from a model."""
 

@@ -20,6 +20,8 @@
 #ifndef BINARY_RBF_H
 #define BINARY_RBF_H
 
+/* Which export this is: its source refuses the header of another. */
+#define BINARY_RBF_EXPORT 0x010a134cu
 #define BINARY_RBF_FEATURES 3
 #define BINARY_RBF_CLASSES 2
 #define BINARY_RBF_OUTPUTS 1

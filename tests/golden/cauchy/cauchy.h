@@ -16,6 +16,8 @@
 #ifndef CAUCHY_H
 #define CAUCHY_H
 
+/* Which export this is: its source refuses the header of another. */
+#define CAUCHY_EXPORT 0x86d8619eu
 #define CAUCHY_FEATURES 3
 #define CAUCHY_CLASSES 2
 #define CAUCHY_OUTPUTS 1

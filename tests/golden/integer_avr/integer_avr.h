@@ -40,6 +40,8 @@
 
 #include <stdint.h>
 
+/* Which export this is: its source refuses the header of another. */
+#define INTEGER_AVR_EXPORT 0xe1f14ecau
 #define INTEGER_AVR_FEATURES 17
 #define INTEGER_AVR_CLASSES 2
 #define INTEGER_AVR_OUTPUTS 1

@@ -26,6 +26,8 @@
 
 #include <stdint.h>
 
+/* Which export this is: its source refuses the header of another. */
+#define INTEGER_CAUCHY_EXPORT 0x764a0bc7u
 #define INTEGER_CAUCHY_FEATURES 3
 #define INTEGER_CAUCHY_CLASSES 2
 #define INTEGER_CAUCHY_OUTPUTS 1

@@ -27,6 +27,8 @@
 
 #include <stdint.h>
 
+/* Which export this is: its source refuses the header of another. */
+#define INTEGER_LAPLACIAN_EXPORT 0x4503a4f2u
 #define INTEGER_LAPLACIAN_FEATURES 4
 #define INTEGER_LAPLACIAN_CLASSES 3
 #define INTEGER_LAPLACIAN_OUTPUTS 3

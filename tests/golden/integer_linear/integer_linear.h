@@ -27,6 +27,8 @@
 
 #include <stdint.h>
 
+/* Which export this is: its source refuses the header of another. */
+#define INTEGER_LINEAR_EXPORT 0xd16fbb6eu
 #define INTEGER_LINEAR_FEATURES 4
 #define INTEGER_LINEAR_CLASSES 3
 #define INTEGER_LINEAR_OUTPUTS 3

@@ -26,6 +26,8 @@
 
 #include <stdint.h>
 
+/* Which export this is: its source refuses the header of another. */
+#define INTEGER_POWERS_EXPORT 0xc0a0abc7u
 #define INTEGER_POWERS_FEATURES 3
 #define INTEGER_POWERS_CLASSES 3
 #define INTEGER_POWERS_OUTPUTS 3

@@ -30,6 +30,8 @@
 
 #include <stdint.h>
 
+/* Which export this is: its source refuses the header of another. */
+#define INTEGER_RBF_EXPORT 0x4482e9f4u
 #define INTEGER_RBF_FEATURES 3
 #define INTEGER_RBF_CLASSES 2
 #define INTEGER_RBF_OUTPUTS 1

@@ -16,6 +16,8 @@
 #ifndef LAPLACIAN_TEXT_H
 #define LAPLACIAN_TEXT_H
 
+/* Which export this is: its source refuses the header of another. */
+#define LAPLACIAN_TEXT_EXPORT 0x07c54d91u
 #define LAPLACIAN_TEXT_FEATURES 4
 #define LAPLACIAN_TEXT_CLASSES 3
 #define LAPLACIAN_TEXT_OUTPUTS 3

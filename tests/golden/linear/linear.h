@@ -16,6 +16,8 @@
 #ifndef LINEAR_H
 #define LINEAR_H
 
+/* Which export this is: its source refuses the header of another. */
+#define LINEAR_EXPORT 0x5865c45cu
 #define LINEAR_FEATURES 4
 #define LINEAR_CLASSES 3
 #define LINEAR_OUTPUTS 3

@@ -16,6 +16,8 @@
 #ifndef MATERN32_H
 #define MATERN32_H
 
+/* Which export this is: its source refuses the header of another. */
+#define MATERN32_EXPORT 0xfe02e04bu
 #define MATERN32_FEATURES 5
 #define MATERN32_CLASSES 3
 #define MATERN32_OUTPUTS 3

@@ -16,6 +16,8 @@
 #ifndef POLY_H
 #define POLY_H
 
+/* Which export this is: its source refuses the header of another. */
+#define POLY_EXPORT 0x02573f34u
 #define POLY_FEATURES 5
 #define POLY_CLASSES 2
 #define POLY_OUTPUTS 1

@@ -16,6 +16,8 @@
 #ifndef RBF_BUFFERED_H
 #define RBF_BUFFERED_H
 
+/* Which export this is: its source refuses the header of another. */
+#define RBF_BUFFERED_EXPORT 0xec51d2a2u
 #define RBF_BUFFERED_FEATURES 18
 #define RBF_BUFFERED_CLASSES 2
 #define RBF_BUFFERED_OUTPUTS 1

@@ -2,6 +2,10 @@
 
 #include "rbf_powers.h"
 
+#if RBF_POWERS_EXPORT != 0x86606cf0u
+#error "this file and rbf_powers.h are from different exports; export both again"
+#endif
+
 #include <stdint.h>
 
 /* Keeps tables in flash on AVR, where plain const data is copied to RAM. Pointers to tables need it too. */

@@ -16,6 +16,8 @@
 #ifndef RBF_POWERS_H
 #define RBF_POWERS_H
 
+/* Which export this is: its source refuses the header of another. */
+#define RBF_POWERS_EXPORT 0x86606cf0u
 #define RBF_POWERS_FEATURES 3
 #define RBF_POWERS_CLASSES 3
 #define RBF_POWERS_OUTPUTS 3

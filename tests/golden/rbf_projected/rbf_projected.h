@@ -16,6 +16,8 @@
 #ifndef RBF_PROJECTED_H
 #define RBF_PROJECTED_H
 
+/* Which export this is: its source refuses the header of another. */
+#define RBF_PROJECTED_EXPORT 0xd549da2du
 #define RBF_PROJECTED_FEATURES 20
 #define RBF_PROJECTED_CLASSES 3
 #define RBF_PROJECTED_OUTPUTS 3
