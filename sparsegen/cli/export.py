@@ -44,7 +44,7 @@ def export(
         raise OptionError("--max-loss goes with --dtype auto; give both or neither")
 
     from sparsegen.devices import DEVICES
-    from sparsegen.files import require_folder, write_all
+    from sparsegen.files import require_folder
     from sparsegen.model import SparseModel
     from sparsegen.targets import PORTABLE, TARGETS
 
@@ -53,7 +53,7 @@ def export(
     loops = PORTABLE if device is None else DEVICES[device].loops
     lowered = lowered_by(printer, model, dtype, reads, calibrate, label, max_loss, early_exit)
     exported = printer.write(lowered, name, loops)
-    write_all(output, exported.files, gate=exported.gate, force=force)
+    exported.save(output, force=force)
     print_export(exported, lowered, output, as_json)
 
 
