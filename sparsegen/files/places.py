@@ -49,7 +49,7 @@ def kind_of(mode: int) -> str | None:
 
 
 def require_regular(path: Path) -> None:
-    """Raise an OSError-free sentence unless ``path``, followed through links, is a regular file; do not open it."""
+    """Raise an error unless ``path``, or what it links to, is a regular file; it is not opened."""
     kind = kind_of(path.stat().st_mode)
     if kind is not None:
         raise OptionError(f"{path} is {kind}, not a regular file; copy the content into one")

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from sparsegen.arrays import Array
-from sparsegen.errors import ModelError
 from sparsegen.lowering.locate_data import data_like, stand_in_rows
 from sparsegen.model import SparseModel
 
@@ -28,17 +27,8 @@ class Box:
     def of(cls, model: SparseModel) -> Box:
         """Return the box stored in the model's card, or one around its vectors."""
         stored = model.card.get("ranges")
-        if isinstance(stored, dict):
-            try:
-                low, high = (np.asarray(stored.get(side, []), dtype=np.float64) for side in ("low", "high"))
-            except (TypeError, ValueError):  # text, or nested lists
-                low = high = np.empty(0)
-            if low.shape == high.shape == (model.n_features,) and np.all(low <= high):
-                return cls(low, high)
-            raise ModelError(
-                "the ranges in the model's card do not fit its features; give rows to choose scales on",
-                change={"rows": ""},
-            )
+        if stored is not None:
+            return cls(np.array(stored["low"], dtype=np.float64), np.array(stored["high"], dtype=np.float64))
         return cls.around(data_like(model))
 
 

@@ -20,7 +20,8 @@ from sparsegen.arrays import Array
 from sparsegen.errors import ModelError, OptionError
 from sparsegen.files import write_atomic
 from sparsegen.kernels import KERNELS, BoundKernel
-from sparsegen.model.checks import check_calibration, check_classes, check_shapes, frozen_numbers, plain_json
+from sparsegen.model.card import checked_card
+from sparsegen.model.checks import check_calibration, check_classes, check_shapes, frozen_numbers
 from sparsegen.model.file import decode, encode, read_bytes
 from sparsegen.model.transform import Transform
 
@@ -61,8 +62,8 @@ class SparseModel:
         object.__setattr__(self, "transform", transform)
         object.__setattr__(self, "kernels", tuple(self.kernels))
         object.__setattr__(self, "classes", tuple(self.classes))
-        object.__setattr__(self, "card", MappingProxyType(plain_json(self.card)))
         check_shapes(self)
+        object.__setattr__(self, "card", MappingProxyType(checked_card(self.card, self.n_features)))
         check_classes(self.classes)
         check_calibration(self)
 

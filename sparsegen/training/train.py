@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from sparsegen import data
+from sparsegen.arrays import Array
 from sparsegen.data import Dataset
 from sparsegen.errors import DataError, ModelError, OptionError, SparsegenError, nearest
 from sparsegen.kernels import KERNELS
@@ -20,6 +21,7 @@ from sparsegen.methods import METHODS
 from sparsegen.methods.shared.estimator import SparseClassifier
 from sparsegen.methods.shared.sklearn_private import InvalidParameterError
 from sparsegen.model import SparseModel
+from sparsegen.model.card import LARGEST
 from sparsegen.training.choose import SearchResult, search
 from sparsegen.training.from_sklearn import from_sklearn
 
@@ -68,7 +70,7 @@ def train(
         "data": {"source": train_set.source, "sha256": train_set.sha256, "rows": len(train_set.X)},
         "scale": scale,
         "feature_names": list(train_set.feature_names),
-        "ranges": {"low": train_set.X.min(axis=0).tolist(), "high": train_set.X.max(axis=0).tolist()},
+        "ranges": _ranges(train_set.X),
     }
     if found is not None:
         card["search"] = found.as_json()
@@ -77,6 +79,14 @@ def train(
     return TrainingReport(
         replace(model, card=card), accuracy, len(train_set.X), len(test_set.X), seconds, found, tuple(complaints)
     )
+
+
+def _ranges(X: Array) -> dict[str, list[float]] | None:
+    """Return the smallest and largest value of every feature; ``None`` where a device could not read them."""
+    low, high = X.min(axis=0), X.max(axis=0)
+    if max(high.max(), -low.min()) > LARGEST:
+        return None
+    return {"low": low.tolist(), "high": high.tolist()}
 
 
 def make_estimator(method: str, parameters: dict[str, Any]) -> SparseClassifier:

@@ -2,7 +2,7 @@
 
 #include "binary_rbf.h"
 
-#if BINARY_RBF_EXPORT != 0x010a134cu
+#if BINARY_RBF_EXPORT != 0x3a903d82u
 #error "this file and binary_rbf.h are from different exports; export both again"
 #endif
 

@@ -2,7 +2,7 @@
 
 #include "cauchy.h"
 
-#if CAUCHY_EXPORT != 0x86d8619eu
+#if CAUCHY_EXPORT != 0x0f54b686u
 #error "this file and cauchy.h are from different exports; export both again"
 #endif
 

@@ -2,7 +2,7 @@
 
 #include "integer_avr.h"
 
-#if INTEGER_AVR_EXPORT != 0xe1f14ecau
+#if INTEGER_AVR_EXPORT != 0xcc512c82u
 #error "this file and integer_avr.h are from different exports; export both again"
 #endif
 

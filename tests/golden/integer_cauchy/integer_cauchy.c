@@ -2,7 +2,7 @@
 
 #include "integer_cauchy.h"
 
-#if INTEGER_CAUCHY_EXPORT != 0x764a0bc7u
+#if INTEGER_CAUCHY_EXPORT != 0x11114b98u
 #error "this file and integer_cauchy.h are from different exports; export both again"
 #endif
 

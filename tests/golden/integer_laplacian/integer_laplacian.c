@@ -2,7 +2,7 @@
 
 #include "integer_laplacian.h"
 
-#if INTEGER_LAPLACIAN_EXPORT != 0x4503a4f2u
+#if INTEGER_LAPLACIAN_EXPORT != 0xcc3be8cfu
 #error "this file and integer_laplacian.h are from different exports; export both again"
 #endif
 

@@ -2,7 +2,7 @@
 
 #include "integer_linear.h"
 
-#if INTEGER_LINEAR_EXPORT != 0xd16fbb6eu
+#if INTEGER_LINEAR_EXPORT != 0x1fd43104u
 #error "this file and integer_linear.h are from different exports; export both again"
 #endif
 

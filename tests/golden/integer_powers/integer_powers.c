@@ -2,7 +2,7 @@
 
 #include "integer_powers.h"
 
-#if INTEGER_POWERS_EXPORT != 0xc0a0abc7u
+#if INTEGER_POWERS_EXPORT != 0x7605e160u
 #error "this file and integer_powers.h are from different exports; export both again"
 #endif
 

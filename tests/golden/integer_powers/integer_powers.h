@@ -8,7 +8,7 @@
  * number format: q15: 16-bit vectors and indices, 16-bit coefficients
  * flash: 182 bytes of tables, plus code
  * RAM: stack only, 6 bytes of it in arrays
- * model: sha256 e4fab61c80fe9334
+ * model: sha256 6c2d6518bae7c2d0
  * range of x[0]: -2.19601 to 3.24201
  * range of x[1]: -3.36201 to 2.07601
  * range of x[2]: -2.57401 to 2.86401
@@ -27,7 +27,7 @@
 #include <stdint.h>
 
 /* Which export this is: its source refuses the header of another. */
-#define INTEGER_POWERS_EXPORT 0xc0a0abc7u
+#define INTEGER_POWERS_EXPORT 0x7605e160u
 #define INTEGER_POWERS_FEATURES 3
 #define INTEGER_POWERS_CLASSES 3
 #define INTEGER_POWERS_OUTPUTS 3

@@ -2,7 +2,7 @@
 
 #include "integer_projected.h"
 
-#if INTEGER_PROJECTED_EXPORT != 0x42e91209u
+#if INTEGER_PROJECTED_EXPORT != 0x95b7267du
 #error "this file and integer_projected.h are from different exports; export both again"
 #endif
 

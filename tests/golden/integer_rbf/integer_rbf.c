@@ -2,7 +2,7 @@
 
 #include "integer_rbf.h"
 
-#if INTEGER_RBF_EXPORT != 0x4482e9f4u
+#if INTEGER_RBF_EXPORT != 0x81e97f40u
 #error "this file and integer_rbf.h are from different exports; export both again"
 #endif
 

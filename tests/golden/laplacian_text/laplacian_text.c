@@ -2,7 +2,7 @@
 
 #include "laplacian_text.h"
 
-#if LAPLACIAN_TEXT_EXPORT != 0x07c54d91u
+#if LAPLACIAN_TEXT_EXPORT != 0xa893e1cdu
 #error "this file and laplacian_text.h are from different exports; export both again"
 #endif
 

@@ -2,7 +2,7 @@
 
 #include "linear.h"
 
-#if LINEAR_EXPORT != 0x5865c45cu
+#if LINEAR_EXPORT != 0x984667ffu
 #error "this file and linear.h are from different exports; export both again"
 #endif
 

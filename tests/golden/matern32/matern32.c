@@ -2,7 +2,7 @@
 
 #include "matern32.h"
 
-#if MATERN32_EXPORT != 0xfe02e04bu
+#if MATERN32_EXPORT != 0x6b933970u
 #error "this file and matern32.h are from different exports; export both again"
 #endif
 

@@ -2,7 +2,7 @@
 
 #include "poly.h"
 
-#if POLY_EXPORT != 0x02573f34u
+#if POLY_EXPORT != 0x3c21227eu
 #error "this file and poly.h are from different exports; export both again"
 #endif
 

@@ -2,7 +2,7 @@
 
 #include "rbf_buffered.h"
 
-#if RBF_BUFFERED_EXPORT != 0xec51d2a2u
+#if RBF_BUFFERED_EXPORT != 0x9e3f5cedu
 #error "this file and rbf_buffered.h are from different exports; export both again"
 #endif
 

@@ -2,7 +2,7 @@
 
 #include "rbf_powers.h"
 
-#if RBF_POWERS_EXPORT != 0x86606cf0u
+#if RBF_POWERS_EXPORT != 0xc72f1354u
 #error "this file and rbf_powers.h are from different exports; export both again"
 #endif
 

@@ -2,7 +2,7 @@
 
 #include "rbf_projected.h"
 
-#if RBF_PROJECTED_EXPORT != 0xd549da2du
+#if RBF_PROJECTED_EXPORT != 0x7b4932a4u
 #error "this file and rbf_projected.h are from different exports; export both again"
 #endif
 
