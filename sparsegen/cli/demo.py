@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from sparsegen.cli.app import app
-from sparsegen.cli.console import percent, print_json, print_table, progress_bars
+from sparsegen.cli.console import percent, print_json, print_table, progress_bars, say
 from sparsegen.cli.costs import cost_document, cost_facts
 from sparsegen.cli.options import Force, Json
 
@@ -47,7 +47,7 @@ def print_demo(rows: Sequence[DemoRow], folder: Path, as_json: bool) -> None:
     title = f"digits: {rows[0].report.test_rows} test rows; files in {folder}"
     print_table(title, ("", *(row.title for row in rows)), shown)
     if not rows[0].costs:
-        print("no compiler or emulator was found; install them with: pip install 'sparsegen[devices]'")
+        say("no compiler or emulator was found; install them with: pip install 'sparsegen[devices]'")
 
 
 def _facts(row: DemoRow) -> dict[str, str]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sparsegen.cli.app import app
-from sparsegen.cli.console import print_json
+from sparsegen.cli.console import print_json, say
 from sparsegen.cli.formats import AUTO, lowered_by
 from sparsegen.cli.options import Calibrate, EarlyExit, Force, Input, Json, LabelColumn, ModelFile, OneDtype
 from sparsegen.errors import OptionError
@@ -65,9 +65,9 @@ def print_export(exported: Export, lowered: Lowered, folder: Path, as_json: bool
         print_json({**document, "promises": dict(lowered.promises), "usage": exported.usage})
         return
     for file in files:
-        print(f"wrote {file}")
-    print(f"{exported.table_bytes:,} bytes of tables, {lowered.format.dtype}")
+        say(f"wrote {file}")
+    say(f"{exported.table_bytes:,} bytes of tables, {lowered.format.dtype}")
     for subject, promise in lowered.promises:
-        print(f"{subject}: {promise}")
+        say(f"{subject}: {promise}")
     elsewhere = exported.runs_as == "c" and folder != Path()
-    print(f"use: {f'cd {shlex.quote(str(folder))} && ' if elsewhere else ''}{exported.usage}")
+    say(f"use: {f'cd {shlex.quote(str(folder))} && ' if elsewhere else ''}{exported.usage}")

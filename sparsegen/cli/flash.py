@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sparsegen.cli.app import app
-from sparsegen.cli.console import print_json
+from sparsegen.cli.console import print_json, say
 from sparsegen.cli.formats import lowered_by
 from sparsegen.cli.inputs import rows_for
 from sparsegen.cli.options import Calibrate, Force, Input, Json, LabelColumn, ModelFile, OneDtype
@@ -78,13 +78,13 @@ def print_firmware(
         sizes = {"flash": firmware.flash, "ram": firmware.ram}
         print_json({"board": board.name, **sizes, "folder": None if folder is None else str(folder), "serial": lines})
         return
-    print(
+    say(
         f"{board.name}: {firmware.flash:,} of {board.flash_bytes:,} bytes of flash, "
         f"{firmware.ram:,} of {board.ram_bytes:,} bytes of RAM, examples included"
     )
     if folder is not None:
-        print(f"files in {folder}: make, make emulate, make size and make flash work there")
+        say(f"files in {folder}: make, make emulate, make size and make flash work there")
     if lines is None:
-        print(f"flashed; its serial line ({port or 'USB'}, 115200 baud) tells the results after a reset")
+        say(f"flashed; its serial line ({port or 'USB'}, 115200 baud) tells the results after a reset")
     for line in lines or ():
-        print(line)
+        say(line)

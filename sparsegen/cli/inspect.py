@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from sparsegen.cli.app import app
-from sparsegen.cli.console import print_facts, print_json, width
+from sparsegen.cli.console import print_facts, print_json, print_raw, width
 from sparsegen.cli.options import Force, Json, ModelFile
 from sparsegen.errors import OptionError
 
@@ -66,7 +66,7 @@ def print_card(card: dict[str, Any], images: Array | None, as_json: bool) -> Non
     if images is not None:
         from sparsegen.model.draw import as_text
 
-        print(as_text(images, width()))
+        print_raw(f"{as_text(images, width())}\n")
 
 
 def _words(value: Any) -> str:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import json
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from sparsegen.cli.app import app
-from sparsegen.cli.console import percent, print_json
+from sparsegen.cli.console import percent, print_json, print_raw, say
 from sparsegen.cli.inputs import rows_for
 from sparsegen.cli.options import DataFile, Force, Json, LabelColumn, ModelFile
 
@@ -45,9 +43,9 @@ def predict(
 def print_predictions(found: Predictions, as_json: bool) -> None:
     """Print one line per row: the label and then the scores."""
     if as_json:
-        print(json.dumps({"labels": found.labels, "scores": found.scores}, ensure_ascii=False))
+        print_json({"labels": found.labels, "scores": found.scores}, indent=None)
     else:
-        sys.stdout.write(found.csv())
+        print_raw(found.csv())
 
 
 def print_summary(found: Predictions, accuracy: float | None, path: Path, as_json: bool) -> None:
@@ -56,4 +54,4 @@ def print_summary(found: Predictions, accuracy: float | None, path: Path, as_jso
         print_json({"output": str(path), "rows": len(found.labels), "accuracy": accuracy})
     else:
         correct = "" if accuracy is None else f", {percent(accuracy)} as labelled in the file"
-        print(f"wrote {path}: {len(found.labels)} rows{correct}")
+        say(f"wrote {path}: {len(found.labels)} rows{correct}")

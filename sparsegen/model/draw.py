@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from sparsegen.arrays import Array
-from sparsegen.errors import OptionError, ToolError
+from sparsegen.errors import ModelError, OptionError, ToolError
 from sparsegen.files import write_atomic
 from sparsegen.model import SparseModel
 
@@ -22,7 +22,10 @@ def vector_images(model: SparseModel, size: tuple[int, int]) -> Array:
             f"an image of {size[0]}x{size[1]} has {size[0] * size[1]} pixels, but the model has "
             f"{model.n_features} features; choose a size with as many pixels"
         )
-    images = model.transform.inverse(model.vectors).reshape(-1, *size)
+    with np.errstate(all="ignore"):
+        images = model.transform.inverse(model.vectors).reshape(-1, *size)
+    if not np.isfinite(images).all():
+        raise ModelError("the model's vectors cannot be drawn: in raw features they are not finite")
     low = images.min(axis=(1, 2), keepdims=True)
     spread = images.max(axis=(1, 2), keepdims=True) - low
     return np.asarray((images - low) / np.where(spread > 0, spread, 1.0))
