@@ -26,7 +26,7 @@ needs_full = pytest.mark.skipif(not FULL.exists(), reason="this system has no /d
 def sparsegen(command: str) -> subprocess.CompletedProcess[str]:
     """Run the command in a shell, for its redirections."""
     line = f"{sys.executable} -m sparsegen {command}"
-    return subprocess.run(["sh", "-c", line], capture_output=True, text=True, check=False, timeout=120)
+    return subprocess.run(["/bin/sh", "-c", line], capture_output=True, text=True, check=False, timeout=120)
 
 
 def test_text_is_shown_with_escapes_in_place_of_what_a_terminal_obeys() -> None:
