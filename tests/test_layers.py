@@ -14,7 +14,7 @@ import sparsegen
 
 PACKAGE = Path(sparsegen.__file__).parent
 ROAD = (
-    ("errors", "registry", "arrays", "files", "progress", "version"),
+    ("errors", "registry", "arrays", "compiled", "files", "progress", "threads", "version"),
     ("data",),
     ("kernels",),
     ("model",),

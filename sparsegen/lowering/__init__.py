@@ -24,6 +24,7 @@ from sparsegen.lowering.selftest import integer_selftest, make_selftest
 from sparsegen.lowering.square_up import square_up
 from sparsegen.lowering.use_base_two import use_base_two
 from sparsegen.model import SparseModel
+from sparsegen.threads import one_thread
 
 
 def lower(model: SparseModel, format: Format = FLOAT32, *, base_two: bool = True) -> Lowered:
@@ -33,7 +34,8 @@ def lower(model: SparseModel, format: Format = FLOAT32, *, base_two: bool = True
     that supply their own ``exp2``.
     """
     try:
-        return _lower(model, format, base_two)
+        with one_thread():
+            return _lower(model, format, base_two)
     except (ArithmeticError, ValueError) as error:  # NumPy's and Python's words for numbers that grew out of range
         if isinstance(error, SparsegenError):
             raise

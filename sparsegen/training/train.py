@@ -22,6 +22,7 @@ from sparsegen.methods.shared.estimator import SparseClassifier
 from sparsegen.methods.shared.sklearn_private import InvalidParameterError
 from sparsegen.model import SparseModel
 from sparsegen.model.card import LARGEST
+from sparsegen.threads import one_thread
 from sparsegen.training.choose import SearchResult, search
 from sparsegen.training.from_sklearn import from_sklearn
 
@@ -60,9 +61,10 @@ def train(
     scaler = _scaler(scale)
     _check_sets(train_set, test_set, getattr(estimator, "n_vectors", None))
     started = time.perf_counter()
-    model, found, complaints = _fit(estimator, scaler, train_set, seed)
-    seconds = time.perf_counter() - started
-    accuracy = float(np.mean(model.predict(test_set.X) == test_set.y))
+    with one_thread():
+        model, found, complaints = _fit(estimator, scaler, train_set, seed)
+        seconds = time.perf_counter() - started
+        accuracy = float(np.mean(model.predict(test_set.X) == test_set.y))
     card = {
         **model.card,
         "accuracy": accuracy,
