@@ -8,9 +8,13 @@ from typing import NoReturn
 
 import numpy as np
 
-from sparsegen.data.checks import MAX_BYTES, MAX_FEATURES, checked_labels, has_names, is_finite, short
+from sparsegen.data.checks import MAX_BYTES, MAX_FEATURES, checked_labels, has_names, is_finite, read_only, short
+from sparsegen.data.memory import check_memory
 from sparsegen.data.readers import READERS, FileRows, Reader, Wanted
 from sparsegen.errors import DataError
+
+LARGE = 1 << 28  # bytes of X below which a sparse file may expand as it likes
+MAX_EXPANSION = 1000  # bytes of X per byte of text beyond that
 
 _ROW = re.compile(rb"\s*[^\s,;:]+(\s+qid:\d+)?(\s+\d+:[^\s,;:]+)+\s*(#.*)?")
 
@@ -37,10 +41,17 @@ def read(raw: bytes, source: str, wanted: Wanted) -> FileRows:
             f"{source} has {len(values):,} rows and feature indices up to {sparse.shape[1] - 1:,}, too many for "
             "a small model; renumber the features from 1 without gaps"
         )
+    n_bytes = width * len(values) * 8
+    if n_bytes > max(LARGE, MAX_EXPANSION * len(raw)):
+        raise DataError(
+            f"{source} is almost all zeros: its {len(raw):,} bytes stand for {len(values):,} rows of {width:,} "
+            "features; renumber the features from 1 without gaps"
+        )
+    check_memory(n_bytes, source)
     X = np.zeros((len(values), width))
     coo = sparse.tocoo()
     X[coo.row, coo.col - base] = coo.data
-    return FileRows(X, checked_labels(values, source), tuple(f"x{i + base}" for i in range(width)))
+    return FileRows(read_only(X), checked_labels(values, source), tuple(f"x{i + base}" for i in range(width)))
 
 
 def looks_like_libsvm(raw: bytes) -> bool:
