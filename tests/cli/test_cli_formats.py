@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import subprocess
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -180,13 +179,6 @@ def test_mistakes_are_one_sentence_and_write_nothing(run, folder, tmp_path, argu
 def test_a_kernel_without_integers_is_one_sentence(run, folder, tmp_path):
     code, _, err = run("export", folder / "poly.safetensors", "--dtype", "q7", "-o", tmp_path)
     assert (code, err) == (2, "error: the kernel poly has no integer form; export it as float32 (--dtype f32)\n")
-
-
-def test_a_card_with_wrong_ranges_asks_for_rows(run, folder, tmp_path):
-    replace(SMALL["binary_rbf"], card={"ranges": {"low": [0.0], "high": [1.0]}}).save(tmp_path / "m.safetensors")
-    code, _, err = run("export", tmp_path / "m.safetensors", "--dtype", "q7", "-o", tmp_path)
-    assert code == 2
-    assert err.endswith("do not fit its features; give rows to choose scales on (--calibrate)\n")
 
 
 def test_a_device_that_differs_is_exit_code_1(run, folder, monkeypatch):

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -68,6 +70,17 @@ class CCode:
     @property
     def values(self) -> dict[str, Any]:
         """What the templates print."""
+        return {**self._own_content, "export_id": self._export_id}
+
+    @cached_property
+    def _export_id(self) -> str:
+        """A C constant that tells this header and source from those of any other export."""
+        unnamed = {**self._own_content, "export_id": ""}
+        content = render("c/model.h.j2", **unnamed) + render("c/model.c.j2", **unnamed)
+        return f"0x{hashlib.sha256(content).hexdigest()[:8]}u"
+
+    @cached_property
+    def _own_content(self) -> dict[str, Any]:
         lowered = self.lowered
         n_outputs, selftest = lowered.n_outputs, lowered.selftest
         return {

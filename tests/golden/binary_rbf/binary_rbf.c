@@ -2,6 +2,10 @@
 
 #include "binary_rbf.h"
 
+#if BINARY_RBF_EXPORT != 0x7ab4c2b5u
+#error "this file and binary_rbf.h are from different exports; export both again"
+#endif
+
 #include <stdint.h>
 
 /* Keeps tables in flash on AVR, where plain const data is copied to RAM. Pointers to tables need it too. */

@@ -2,6 +2,10 @@
 
 #include "cauchy.h"
 
+#if CAUCHY_EXPORT != 0x0f54b686u
+#error "this file and cauchy.h are from different exports; export both again"
+#endif
+
 /* Keeps tables in flash on AVR, where plain const data is copied to RAM. Pointers to tables need it too. */
 #if defined(__FLASH) && !defined(__STRICT_ANSI__)
 #define CAUCHY_ROM __flash

@@ -2,6 +2,10 @@
 
 #include "integer_avr.h"
 
+#if INTEGER_AVR_EXPORT != 0xac1999a3u
+#error "this file and integer_avr.h are from different exports; export both again"
+#endif
+
 /* Keeps tables in flash on AVR, where plain const data is copied to RAM. Pointers to tables need it too. */
 #if defined(__FLASH) && !defined(__STRICT_ANSI__)
 #define INTEGER_AVR_ROM __flash

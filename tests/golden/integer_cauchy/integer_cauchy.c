@@ -2,6 +2,10 @@
 
 #include "integer_cauchy.h"
 
+#if INTEGER_CAUCHY_EXPORT != 0x0cb5a92au
+#error "this file and integer_cauchy.h are from different exports; export both again"
+#endif
+
 /* Keeps tables in flash on AVR, where plain const data is copied to RAM. Pointers to tables need it too. */
 #if defined(__FLASH) && !defined(__STRICT_ANSI__)
 #define INTEGER_CAUCHY_ROM __flash

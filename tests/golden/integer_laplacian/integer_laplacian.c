@@ -2,6 +2,10 @@
 
 #include "integer_laplacian.h"
 
+#if INTEGER_LAPLACIAN_EXPORT != 0x1993c674u
+#error "this file and integer_laplacian.h are from different exports; export both again"
+#endif
+
 /* Keeps tables in flash on AVR, where plain const data is copied to RAM. Pointers to tables need it too. */
 #if defined(__FLASH) && !defined(__STRICT_ANSI__)
 #define INTEGER_LAPLACIAN_ROM __flash

@@ -2,6 +2,10 @@
 
 #include "integer_linear.h"
 
+#if INTEGER_LINEAR_EXPORT != 0x9353f00cu
+#error "this file and integer_linear.h are from different exports; export both again"
+#endif
+
 /* Keeps tables in flash on AVR, where plain const data is copied to RAM. Pointers to tables need it too. */
 #if defined(__FLASH) && !defined(__STRICT_ANSI__)
 #define INTEGER_LINEAR_ROM __flash

@@ -2,6 +2,10 @@
 
 #include "integer_powers.h"
 
+#if INTEGER_POWERS_EXPORT != 0xb5ad3e4cu
+#error "this file and integer_powers.h are from different exports; export both again"
+#endif
+
 /* Keeps tables in flash on AVR, where plain const data is copied to RAM. Pointers to tables need it too. */
 #if defined(__FLASH) && !defined(__STRICT_ANSI__)
 #define INTEGER_POWERS_ROM __flash

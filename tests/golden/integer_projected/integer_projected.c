@@ -2,6 +2,10 @@
 
 #include "integer_projected.h"
 
+#if INTEGER_PROJECTED_EXPORT != 0x9e2a7587u
+#error "this file and integer_projected.h are from different exports; export both again"
+#endif
+
 /* Keeps tables in flash on AVR, where plain const data is copied to RAM. Pointers to tables need it too. */
 #if defined(__FLASH) && !defined(__STRICT_ANSI__)
 #define INTEGER_PROJECTED_ROM __flash

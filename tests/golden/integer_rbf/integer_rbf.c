@@ -2,6 +2,10 @@
 
 #include "integer_rbf.h"
 
+#if INTEGER_RBF_EXPORT != 0xa0330b8eu
+#error "this file and integer_rbf.h are from different exports; export both again"
+#endif
+
 /* Keeps tables in flash on AVR, where plain const data is copied to RAM. Pointers to tables need it too. */
 #if defined(__FLASH) && !defined(__STRICT_ANSI__)
 #define INTEGER_RBF_ROM __flash

@@ -2,6 +2,10 @@
 
 #include "laplacian_text.h"
 
+#if LAPLACIAN_TEXT_EXPORT != 0xa893e1cdu
+#error "this file and laplacian_text.h are from different exports; export both again"
+#endif
+
 #include <stdint.h>
 
 /* Keeps tables in flash on AVR, where plain const data is copied to RAM. Pointers to tables need it too. */

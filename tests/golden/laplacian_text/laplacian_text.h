@@ -8,7 +8,7 @@
  * number format: float32
  * flash: 152 bytes of tables, plus code
  * RAM: stack only, 12 bytes of it in arrays
- * model: sha256 ba37368a45773788
+ * model: sha256 aa9fb8d3c6030dce
  *
  * C99, also C++. No libc, no libm, no heap, no static data that changes: every function is re-entrant.
  */
@@ -16,6 +16,8 @@
 #ifndef LAPLACIAN_TEXT_H
 #define LAPLACIAN_TEXT_H
 
+/* Which export this is: its source refuses the header of another. */
+#define LAPLACIAN_TEXT_EXPORT 0xa893e1cdu
 #define LAPLACIAN_TEXT_FEATURES 4
 #define LAPLACIAN_TEXT_CLASSES 3
 #define LAPLACIAN_TEXT_OUTPUTS 3

@@ -2,6 +2,10 @@
 
 #include "linear.h"
 
+#if LINEAR_EXPORT != 0x984667ffu
+#error "this file and linear.h are from different exports; export both again"
+#endif
+
 /* Keeps tables in flash on AVR, where plain const data is copied to RAM. Pointers to tables need it too. */
 #if defined(__FLASH) && !defined(__STRICT_ANSI__)
 #define LINEAR_ROM __flash

@@ -2,6 +2,10 @@
 
 #include "matern32.h"
 
+#if MATERN32_EXPORT != 0x6b933970u
+#error "this file and matern32.h are from different exports; export both again"
+#endif
+
 #include <stdint.h>
 
 /* Keeps tables in flash on AVR, where plain const data is copied to RAM. Pointers to tables need it too. */

@@ -2,6 +2,10 @@
 
 #include "poly.h"
 
+#if POLY_EXPORT != 0x3c21227eu
+#error "this file and poly.h are from different exports; export both again"
+#endif
+
 /* Keeps tables in flash on AVR, where plain const data is copied to RAM. Pointers to tables need it too. */
 #if defined(__FLASH) && !defined(__STRICT_ANSI__)
 #define POLY_ROM __flash

@@ -8,7 +8,7 @@
  * number format: float32
  * flash: 88 bytes of tables, plus code
  * RAM: stack only, 4 bytes of it in arrays
- * model: sha256 eddd556b2a584ecc
+ * model: sha256 81ef5802fa7a7d07
  *
  * C99, also C++. No libc, no libm, no heap, no static data that changes: every function is re-entrant.
  */
@@ -16,6 +16,8 @@
 #ifndef POLY_H
 #define POLY_H
 
+/* Which export this is: its source refuses the header of another. */
+#define POLY_EXPORT 0x3c21227eu
 #define POLY_FEATURES 5
 #define POLY_CLASSES 2
 #define POLY_OUTPUTS 1

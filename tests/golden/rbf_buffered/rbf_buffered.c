@@ -2,6 +2,10 @@
 
 #include "rbf_buffered.h"
 
+#if RBF_BUFFERED_EXPORT != 0x9e3f5cedu
+#error "this file and rbf_buffered.h are from different exports; export both again"
+#endif
+
 #include <stdint.h>
 
 /* Keeps tables in flash on AVR, where plain const data is copied to RAM. Pointers to tables need it too. */

@@ -8,7 +8,7 @@
  * number format: float32
  * flash: 388 bytes of tables, plus code
  * RAM: stack only, 76 bytes of it in arrays
- * model: sha256 cebe169171118ac8
+ * model: sha256 046b00603c630dcc
  *
  * C99, also C++. No libc, no libm, no heap, no static data that changes: every function is re-entrant.
  */
@@ -16,6 +16,8 @@
 #ifndef RBF_BUFFERED_H
 #define RBF_BUFFERED_H
 
+/* Which export this is: its source refuses the header of another. */
+#define RBF_BUFFERED_EXPORT 0x9e3f5cedu
 #define RBF_BUFFERED_FEATURES 18
 #define RBF_BUFFERED_CLASSES 2
 #define RBF_BUFFERED_OUTPUTS 1

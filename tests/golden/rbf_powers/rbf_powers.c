@@ -2,6 +2,10 @@
 
 #include "rbf_powers.h"
 
+#if RBF_POWERS_EXPORT != 0xc72f1354u
+#error "this file and rbf_powers.h are from different exports; export both again"
+#endif
+
 #include <stdint.h>
 
 /* Keeps tables in flash on AVR, where plain const data is copied to RAM. Pointers to tables need it too. */

@@ -2,6 +2,10 @@
 
 #include "rbf_projected.h"
 
+#if RBF_PROJECTED_EXPORT != 0x7b4932a4u
+#error "this file and rbf_projected.h are from different exports; export both again"
+#endif
+
 #include <stdint.h>
 
 /* Keeps tables in flash on AVR, where plain const data is copied to RAM. Pointers to tables need it too. */
