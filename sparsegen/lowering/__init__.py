@@ -19,7 +19,7 @@ from sparsegen.lowering.order_for_early_exit import order_for_early_exit
 from sparsegen.lowering.program import Program
 from sparsegen.lowering.prune import prune
 from sparsegen.lowering.quantize import quantize
-from sparsegen.lowering.selftest import integer_selftest, make_selftest
+from sparsegen.lowering.selftest import float_selftest, integer_selftest
 from sparsegen.lowering.square_up import square_up
 from sparsegen.lowering.use_base_two import use_base_two
 from sparsegen.model import SparseModel
@@ -32,13 +32,14 @@ def lower(model: SparseModel, format: Format = FLOAT32, *, base_two: bool = True
     that supply their own ``exp2``.
     """
     if not isinstance(format.numbers, IntegerFormat):
-        return Lowered(model, format, float_road(model, base_two=base_two), make_selftest(model))
+        real = float_road(model, base_two=base_two)
+        return Lowered(model, format, real, float_selftest(real, model))
     program = integer_road(model, format)
     return Lowered(
         model,
         format,
         program,
-        integer_selftest(program, make_selftest(model)),
+        integer_selftest(program, model),
         guarantee(program, model),
         agreement(program, model, format.rows, format.labels),
     )

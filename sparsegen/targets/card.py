@@ -23,7 +23,10 @@ def card_lines(
         ("input", input_stage),
         ("number format", number_format),
         ("flash", f"{table_bytes} bytes of tables, plus code"),
-        ("RAM", f"stack only, {buffer_bytes} bytes of it in arrays"),
+        (
+            "RAM",
+            f"stack only, {buffer_bytes} bytes of it in arrays; on AVR also {_label_bytes(model)} bytes of label text",
+        ),
     ]
     accuracy = card.get("accuracy")
     if isinstance(accuracy, int | float):
@@ -34,6 +37,11 @@ def card_lines(
     if isinstance(names, list) and len(names) == model.n_features <= MAX_NAMED_FEATURES and names != generated:
         lines += [(f"x[{i}]", str(name)) for i, name in enumerate(names)]
     return lines
+
+
+def _label_bytes(model: SparseModel) -> int:
+    """Return the bytes of all labels and of the empty one: text that AVR programs copy to RAM when they start."""
+    return sum(len(str(label).encode()) + 1 for label in model.classes) + 1
 
 
 def float_card_lines(

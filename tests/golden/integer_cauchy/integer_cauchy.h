@@ -7,7 +7,7 @@
  * input: indices of the grid
  * number format: q7: 8-bit vectors and indices, 16-bit coefficients
  * flash: 424 bytes of tables, plus code
- * RAM: stack only, 0 bytes of it in arrays
+ * RAM: stack only, 0 bytes of it in arrays; on AVR also 5 bytes of label text
  * model: sha256 0ff59bdeed0956c5
  * x[0]: index 0 is -0.655929412, one step is 0.0111411765
  * x[1]: index 0 is -2.05792941, one step is 0.0111411765
@@ -21,8 +21,13 @@
  * changes: every function is re-entrant. Negative values are never shifted right.
  */
 
+#if defined(INTEGER_CAUCHY_H) && !defined(INTEGER_CAUCHY_H_OF_integer_cauchy)
+#error "integer_cauchy.h: another model's header has the same macros, as their names differ only in case; rename one"
+#endif
+
 #ifndef INTEGER_CAUCHY_H
 #define INTEGER_CAUCHY_H
+#define INTEGER_CAUCHY_H_OF_integer_cauchy
 
 #include <stdint.h>
 
@@ -54,8 +59,9 @@ int integer_cauchy_predict(const uint8_t *x);
 const char *integer_cauchy_label(int index);
 
 /*
- * Computes the stored examples (1) and compares each score with what Python computed, bit for bit.
- * Returns 0 if all agree, otherwise the number (from 1) of the first that does not.
+ * Adds up the bytes of all tables, computes the stored examples (4) and compares each score with what Python computed,
+ * bit for bit. Returns 0 if all agree, -1 if a table is damaged, otherwise the number (from 1) of the first example that
+ * differs.
  */
 int integer_cauchy_selftest(void);
 

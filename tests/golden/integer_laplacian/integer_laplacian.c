@@ -3,10 +3,13 @@
 #include "integer_laplacian.h"
 
 /* Keeps tables in flash on AVR, where plain const data is copied to RAM. Pointers to tables need it too. */
+#if defined(__FLASH) && defined(__STRICT_ANSI__)
+#error "compile integer_laplacian.c for AVR with -std=gnu99: -std=c99 has no __flash, so tables would fill the RAM"
+#elif defined(__AVR__) && defined(__cplusplus)
+#error "compile integer_laplacian.c for AVR as C: C++ has no __flash, so tables would fill the RAM"
+#endif
 #if defined(__FLASH) && !defined(__STRICT_ANSI__)
 #define INTEGER_LAPLACIAN_ROM __flash
-#elif defined(__FLASH)
-#error "compile integer_laplacian.c for AVR with -std=gnu99: -std=c99 has no __flash, so tables would fill the RAM"
 #else
 #define INTEGER_LAPLACIAN_ROM
 #endif
@@ -61,9 +64,15 @@ void integer_laplacian_scores(const float *x, int32_t *scores)
         scores[k] = integer_laplacian_intercept[k];
     }
     for (int j = 0; j < 4; ++j) {
-        const float t = (x[j] - integer_laplacian_offset[j]) * integer_laplacian_factor[j];
+        volatile union { float value; uint32_t bits; } t; /* volatile: every step is rounded, under every compiler flag */
 
-        q[j] = (uint8_t)(t > 0.0f ? (t < 255.0f ? (uint8_t)t : 255) : 0); /* a NaN becomes 0 */
+        t.value = x[j] - integer_laplacian_offset[j];
+        t.value = t.value * integer_laplacian_factor[j];
+        if (t.bits < 0x437F0000u) { /* from 0 to 255 */
+            q[j] = (uint8_t)t.value;
+        } else {
+            q[j] = t.bits <= 0x7F800000u ? 255 : 0; /* beyond; a negative number and a NaN become 0 */
+        }
     }
     for (r = integer_laplacian_rows; r != integer_laplacian_rows + 5; ++r) {
         uint32_t d = 0u;
@@ -103,7 +112,7 @@ int integer_laplacian_predict(const float *x)
 
 const char *integer_laplacian_label(int index)
 {
-    static const char *const labels[INTEGER_LAPLACIAN_CLASSES] = {
+    static const char *const INTEGER_LAPLACIAN_ROM labels[INTEGER_LAPLACIAN_CLASSES] = {
         "left",
         "right",
         "gr\303\266\303\237er",
@@ -111,20 +120,52 @@ const char *integer_laplacian_label(int index)
     return (index >= 0 && index < INTEGER_LAPLACIAN_CLASSES) ? labels[index] : "";
 }
 
+/*
+ * Adds b * b + b over the bytes b of a table. A changed byte changes the sum; the order of bytes and gaps of 0 do not.
+ * volatile: the table itself is read, not what the compiler knows of it.
+ */
+static uint32_t integer_laplacian_sum(const volatile INTEGER_LAPLACIAN_ROM uint8_t *table, uint32_t size)
+{
+    uint32_t sum = 0u;
+
+    for (uint32_t i = 0u; i < size; ++i) {
+        const uint32_t b = table[i];
+
+        sum += b * b + b;
+    }
+    return sum;
+}
+
 int integer_laplacian_selftest(void)
 {
-    static const INTEGER_LAPLACIAN_ROM float inputs[8] = {
-        0.841f, 0.308f, -0.885f, 0.989f, 0.956f, 0.205f, -0.938f, -0.666f,
+    static const INTEGER_LAPLACIAN_ROM float inputs[16] = {
+        0.841f, 0.308f, -0.885f, 0.989f, 1.841f, -0.692f, 0.115f, -0.011f, -0.983f, 0.847f, -0.323f, -0.594f,
+        0.6025f, 0.5295f, 0.031f, 0.127f,
     };
-    static const INTEGER_LAPLACIAN_ROM int32_t expected[6] = {
-        976789621, -222013303, -580223542, 630575019, -764570599, -876010714,
+    static const INTEGER_LAPLACIAN_ROM int32_t expected[12] = {
+        976789621, -222013303, -580223542, 201431737, -122519688, -132796736, -243257422, -807161112,
+        -614086073, 335181573, -412132053, -466533250,
     };
     const volatile INTEGER_LAPLACIAN_ROM float *input = inputs; /* volatile: otherwise compilers copy a row with memcpy */
     const INTEGER_LAPLACIAN_ROM int32_t *score = expected;
     float x[INTEGER_LAPLACIAN_FEATURES];
     int32_t scores[INTEGER_LAPLACIAN_OUTPUTS];
+    uint32_t sum = 0u;
 
-    for (int i = 0; i < 2; ++i) {
+    sum += integer_laplacian_sum((const volatile INTEGER_LAPLACIAN_ROM uint8_t *)integer_laplacian_offset,
+        (uint32_t)sizeof(integer_laplacian_offset));
+    sum += integer_laplacian_sum((const volatile INTEGER_LAPLACIAN_ROM uint8_t *)integer_laplacian_factor,
+        (uint32_t)sizeof(integer_laplacian_factor));
+    sum += integer_laplacian_sum((const volatile INTEGER_LAPLACIAN_ROM uint8_t *)integer_laplacian_intercept,
+        (uint32_t)sizeof(integer_laplacian_intercept));
+    sum += integer_laplacian_sum((const volatile INTEGER_LAPLACIAN_ROM uint8_t *)integer_laplacian_powers,
+        (uint32_t)sizeof(integer_laplacian_powers));
+    sum += integer_laplacian_sum((const volatile INTEGER_LAPLACIAN_ROM uint8_t *)integer_laplacian_rows,
+        (uint32_t)sizeof(integer_laplacian_rows));
+    if (sum != 2507146u) {
+        return -1;
+    }
+    for (int i = 0; i < 4; ++i) {
         for (int j = 0; j < INTEGER_LAPLACIAN_FEATURES; ++j) {
             x[j] = input[j];
         }
