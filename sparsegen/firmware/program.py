@@ -15,7 +15,6 @@ from sparsegen.arrays import Array
 from sparsegen.devices import DEVICES, thin
 from sparsegen.firmware.boards import Board
 from sparsegen.lowering.lowered import Lowered
-from sparsegen.lowering.selftest import make_selftest
 from sparsegen.model import SparseModel
 from sparsegen.targets import TARGETS, Export
 from sparsegen.targets.c.code import c_type
@@ -35,7 +34,7 @@ def make_firmware(
 ) -> Mapping[str, bytes]:
     """Return the files of a complete program: model, examples (``rows``, or the model's own) and the board's files."""
     export = TARGETS["c"].write(lowered, name, DEVICES[board.device].loops)
-    examples = make_selftest(lowered.model).inputs if rows is None else thin(np.asarray(rows), MAX_EXAMPLES)
+    examples = lowered.selftest.rows if rows is None else thin(np.asarray(rows), MAX_EXAMPLES)
     values = {
         "name": name,
         "upper": name.upper(),

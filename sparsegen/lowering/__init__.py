@@ -22,7 +22,7 @@ from sparsegen.lowering.order_for_early_exit import order_for_early_exit
 from sparsegen.lowering.program import Program
 from sparsegen.lowering.prune import prune
 from sparsegen.lowering.quantize import quantize
-from sparsegen.lowering.selftest import integer_selftest, make_selftest
+from sparsegen.lowering.selftest import float_selftest, integer_selftest
 from sparsegen.lowering.square_up import square_up
 from sparsegen.lowering.use_base_two import use_base_two
 from sparsegen.model import SparseModel
@@ -49,7 +49,8 @@ def lower(model: SparseModel, format: Format = FLOAT32, *, base_two: bool = True
 
 def _lower(model: SparseModel, format: Format, base_two: bool) -> Lowered:
     if not isinstance(format.numbers, IntegerFormat):
-        return Lowered(model, format, float_road(model, base_two=base_two), make_selftest(model))
+        real = float_road(model, base_two=base_two)
+        return Lowered(model, format, real, float_selftest(real, model))
     check_magnitudes(model)
     data = calibrate(model, format.rows)
     program = integer_road(model, format, data)
@@ -57,7 +58,7 @@ def _lower(model: SparseModel, format: Format, base_two: bool) -> Lowered:
         model,
         format,
         program,
-        integer_selftest(program, make_selftest(model)),
+        integer_selftest(program, model),
         guarantee(program, model),
         coverage(program, data),
         agreement(program, model, format.rows, format.labels),

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from sparsegen.lowering.lowered import Lowered
 from sparsegen.targets.render import INT_MAX, render
 
+WORD = 2**32  # sums of bytes are modulo this
 C_TYPES = {
     "float32": "float",
     "int8": "int8_t",
@@ -33,6 +34,12 @@ def c_type(dtype: np.dtype[Any]) -> str:
 def index_type(longest: int) -> str:
     """Return the C type of an index that counts up to ``longest``."""
     return "int" if longest <= INT_MAX else "long"
+
+
+def byte_sum(values: NDArray[Any]) -> int:
+    """Return the sum of ``b * b + b`` over the bytes b of numbers, as the self-test computes it."""
+    b = np.frombuffer(np.ascontiguousarray(values).tobytes(), dtype=np.uint8).astype(np.int64)
+    return int((b * b + b).sum())
 
 
 @dataclass(frozen=True)
@@ -55,6 +62,11 @@ class Table:
     def size(self) -> int:
         """Bytes of flash."""
         return self.dtype.itemsize * int(self.values.size)
+
+    @property
+    def byte_sum(self) -> int:
+        """What the self-test adds up over its bytes."""
+        return byte_sum(self.values.astype(self.dtype))
 
 
 @dataclass(frozen=True)

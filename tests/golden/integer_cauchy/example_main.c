@@ -5,7 +5,7 @@
 
 int main(void)
 {
-    static const uint8_t x[INTEGER_CAUCHY_FEATURES] = {148, 97, 155};
+    static const uint8_t x[INTEGER_CAUCHY_FEATURES] = {135, 213, 0};
     const int index = integer_cauchy_predict(x);
     const int failed = integer_cauchy_selftest();
 

@@ -5,7 +5,7 @@
 
 int main(void)
 {
-    static const float x[INTEGER_POWERS_FEATURES] = {0.205f, -0.938f, -0.666f};
+    static const float x[INTEGER_POWERS_FEATURES] = {0.915f, -0.3375f, -0.019f};
     const int index = integer_powers_predict(x);
     const int failed = integer_powers_selftest();
 

@@ -6,7 +6,7 @@
 int main(void)
 {
     static const int16_t x[INTEGER_PROJECTED_FEATURES] = {
-        100, 138, 127, 103, 120, 86, 130, 119, 104, 78, 83, 66, 118, 72, 79, 85, 66, 108,
+        110, 103, 75, 78, 106, 80, 95, 93, 106, 112, 118, 92, 107, 85, 114, 128, 91, 88,
     };
     const int index = integer_projected_predict(x);
     const int failed = integer_projected_selftest();

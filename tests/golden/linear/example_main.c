@@ -5,7 +5,7 @@
 
 int main(void)
 {
-    static const float x[LINEAR_FEATURES] = {2.753f, 0.513f, -1.354f, 0.8225f};
+    static const float x[LINEAR_FEATURES] = {2.523f, 0.616f, -1.3275f, 1.23625f};
     const int index = linear_predict(x);
     const int failed = linear_selftest();
 

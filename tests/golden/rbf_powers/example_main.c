@@ -5,7 +5,7 @@
 
 int main(void)
 {
-    static const float x[RBF_POWERS_FEATURES] = {0.841f, 0.308f, -0.885f};
+    static const float x[RBF_POWERS_FEATURES] = {0.915f, -0.3375f, -0.019f};
     const int index = rbf_powers_predict(x);
     const int failed = rbf_powers_selftest();
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import subprocess
 
 import numpy as np
@@ -35,6 +36,19 @@ def test_devices_run_a_package_like_the_c_export(target):
             plain = DEVICES[device].run(TARGETS["c"].export(of, "m"), X)
             assert np.array_equal(mine.scores, plain.scores), device
             assert np.array_equal(mine.labels, of.predict_index(X)), device
+
+
+@pytest.mark.parametrize("target", PACKAGES)
+def test_names_that_differ_only_in_case_are_refused_in_one_file(target, tmp_path):
+    """They share macros. Apart, and each of them twice, they compile."""
+    names = ("gest", "Gest", "GEST")
+    found = [packed(target, SMALL["linear"], name, tmp_path / str(i)) for i, name in enumerate(names)]
+    headers = [(p.folder / p.export.sources[0]).with_suffix(".h") for p in found]
+    for first, second in itertools.product(headers, headers):
+        (tmp_path / "user.c").write_text(f'#include "{first}"\n#include "{second}"\nint f(void);\n')
+        result = compile_c(any_compiler(), "-std=c99", "-c", tmp_path / "user.c", "-o", tmp_path / "user.o")
+        assert (result.returncode == 0) is (first == second)
+        assert first == second or "names differ only in case; rename one" in result.stderr
 
 
 @pytest.mark.parametrize("target", PACKAGES)
