@@ -29,7 +29,7 @@ import numpy as np
 import sparsegen
 
 PACKAGE = str(Path(sparsegen.__file__).parent) + os.sep
-MAX_INPUT = 1 << 13
+MAX_INPUT = 1 << 13  # bytes of a variant; a seed may be longer
 MIN_VARIANTS = 100  # that are tried after the seeds, however short the time is
 MAX_STEPS = 50_000  # that are traced of one input; the rest only takes time
 CPU_SECONDS = 4.0  # for one input; tracing takes its part of it
@@ -122,7 +122,7 @@ class Tracer:
 def fuzz(target: Target, seconds: float, seed: int) -> Report:
     """Return what a child process found in about that many seconds."""
     context = multiprocessing.get_context("fork")
-    current = mmap.mmap(-1, STATE.size + MAX_INPUT)
+    current = mmap.mmap(-1, STATE.size + max(MAX_INPUT, *map(len, target.seeds())))
     receiving, sending = context.Pipe(duplex=False)
     child = context.Process(target=_run, args=(target, seconds, seed, current, sending), daemon=True)
     child.start()
