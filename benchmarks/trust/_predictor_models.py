@@ -153,19 +153,12 @@ def _case(plan: Plan, name: str, lowered: Lowered, rows: Array, inputs: Any) -> 
         "offset": T.offset, "scale": T.scale, "projection": np.zeros(1) if T.projection is None else T.projection,
         "vectors": model.vectors, "coef": model.coef, "intercept": model.intercept,
     }  # fmt: skip
-    tables |= {"grid_low": np.full(T.n_projected, -np.finfo(np.float64).max)}
-    tables |= {"grid_high": -tables["grid_low"]}
     if isinstance(program, IntegerProgram) and lowered.guarantee is not None:
         least, largest = lowered.guarantee.intervals["score"]
         numbers |= {"HAS_INDICES": int(program.reader.kind.is_grid), "LEVELS": program.reader.levels}
         numbers |= {"UNIT": program.unit, "LEAST": least, "LARGEST": largest}
         tables |= {"first": program.low, "step": program.step, "error": lowered.guarantee.error}
-        is_grid = program.reader.kind.is_grid
-        tables["low"] = np.zeros_like(program.low) if is_grid else program.low
-        tables["high"] = (program.high - program.low) / program.step if is_grid else program.high
-        if program.projection is not None:
-            start, step = program.kernel_grid
-            tables |= {"grid_low": start, "grid_high": start + step * program.projection.levels}
+        tables |= {"low": program.range.low, "high": program.range.high}
     else:
         numbers |= {"HAS_INDICES": 0, "LEVELS": 0, "UNIT": 1, "LEAST": 0, "LARGEST": 0}
         tables |= {"low": rows.min(axis=0), "high": rows.max(axis=0)}

@@ -61,26 +61,25 @@ static int decided(const score_t *scores)
     return best;
 }
 
-/* Whether a promise covers a row, given its projected values. */
-static int covered(const input_t *x, const double *seen)
+/* Whether a promise covers a row. */
+static int covered(const input_t *x)
 {
+#if IS_INTEGER
+    return NAME(in_range)(x);
+#else
     for (int j = 0; j < FEATURES; ++j) {
         if (!((double)x[j] >= low[j] && (double)x[j] <= high[j])) {
             return 0;
         }
     }
-    for (int i = 0; i < SEEN; ++i) {
-        if (!(seen[i] >= grid_low[i] && seen[i] <= grid_high[i])) {
-            return 0;
-        }
-    }
     return 1;
+#endif
 }
 
 /* The real-valued scores, and the sum of the absolute terms of each, which rounding is relative to. */
-static void reference(const double *x, double *seen, double *wanted, double *size)
+static void reference(const double *x, double *wanted, double *size)
 {
-    double seen_size[SEEN];
+    double seen[SEEN], seen_size[SEEN];
 
     for (int i = 0; i < SEEN; ++i) {
 #if IS_PROJECTED
@@ -127,15 +126,15 @@ static void reference(const double *x, double *seen, double *wanted, double *siz
 
 static void compare(const input_t *x, const score_t *scores)
 {
-    double raw[FEATURES], seen[SEEN], wanted[OUTPUTS], size[OUTPUTS];
+    double raw[FEATURES], wanted[OUTPUTS], size[OUTPUTS];
 
+    if (!covered(x)) {
+        return;
+    }
     for (int j = 0; j < FEATURES; ++j) {
         raw[j] = HAS_INDICES ? first[j] + step[j] * (double)x[j] : (double)x[j];
     }
-    reference(raw, seen, wanted, size);
-    if (!covered(x, seen)) {
-        return;
-    }
+    reference(raw, wanted, size);
     for (int k = 0; k < OUTPUTS; ++k) {
         const double bound = IS_INTEGER ? error[k] : error[k] * size[k];
         const double apart = fabs((double)scores[k] * UNIT - wanted[k]);
