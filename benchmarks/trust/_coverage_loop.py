@@ -67,7 +67,7 @@ class Report:
 
     tried: int = 0
     kept: int = 0
-    """Inputs that reached something new."""
+    """Seeds, and inputs that reached something new."""
     findings: dict[str, Finding] = field(default_factory=dict)
     """The shortest of each key."""
 
@@ -166,7 +166,7 @@ def _run(target: Target, seconds: float, seed: int, current: mmap.mmap, found: C
         is_new, finding = _try(target, tracer, data)
         if finding is not None:
             found.send(finding)
-        elif is_new:
+        elif is_new or tried < len(seeds):
             kept.append(data)
         tried += 1
     STATE.pack_into(current, 0, tried, len(kept), 0)
