@@ -19,6 +19,7 @@ TASKS = ("classification",)
 CALIBRATIONS = ("platt", "temperature")
 MAX_LABEL_LENGTH = 200
 MAX_CARD_DEPTH = 20
+LARGEST_FLOAT = float(np.finfo(np.float64).max)
 
 
 def frozen_numbers(name: str, array: ArrayLike) -> Array:
@@ -75,7 +76,7 @@ def check_calibration(model: SparseModel) -> None:
         return
     if calibration.kind not in CALIBRATIONS or (calibration.kind == "platt") != (model.n_outputs == 1):
         raise ModelError(f"calibration {calibration.kind!r:.40} does not suit {len(model.classes)} classes")
-    if not all(isinstance(v, float | int) and abs(v) < np.inf for v in (calibration.slope, calibration.offset)):
+    if not all(isinstance(v, float | int) and abs(v) <= LARGEST_FLOAT for v in (calibration.slope, calibration.offset)):
         raise ModelError("calibration holds values that are not finite numbers")
 
 
