@@ -20,6 +20,7 @@ def card_lines(
     kernels = "; ".join(
         f"{k.name}({', '.join(f'{name}={value:g}' for name, value in k.params)})" for k in model.kernels
     )
+    label_bytes = _label_bytes(model.classes)
     lines = [
         ("method", str(card.get("method", "unknown"))),
         ("kernel", kernels),
@@ -27,10 +28,7 @@ def card_lines(
         ("input", input_stage),
         ("number format", lowered.format.numbers.description),
         ("flash", f"{table_bytes} bytes of tables, plus code"),
-        (
-            "RAM",
-            f"stack only, {buffer_bytes} bytes of it in arrays; on AVR also {_label_bytes(model.classes)} bytes of label text",
-        ),
+        ("RAM", f"stack only, {buffer_bytes} bytes of it in arrays; on AVR also {label_bytes} bytes of label text"),
     ]
     accuracy = _accuracy(lowered)
     if accuracy is not None:

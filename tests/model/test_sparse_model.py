@@ -396,7 +396,7 @@ def accept_or_refuse(content: bytes) -> None:
         (rebuilt(document=lambda d: d.update(classes=[["a"], ["b"], ["c"]])), "all integers or all strings"),
         (rebuilt(document=lambda d: d.update(kernels=[{"name": "rbff", "params": {}}])), "there is no kernel 'rbff'"),
         (rebuilt(document=lambda d: d["kernels"][0].update(params={"gamma": -1.0})), "gamma is -1.0"),
-        (rebuilt(document=lambda d: d["kernels"][0].update(params={"gamma": "1"})), "gamma is 1"),
+        (rebuilt(document=lambda d: d["kernels"][0].update(params={"gamma": "1"})), "gamma is .1"),
         (rebuilt(document=lambda d: d["kernels"][0].update(params={"self": 1})), "wrong form"),
         (rebuilt(document=lambda d: d.update(calibration={"kind": "platt"})), "wrong form"),
         (rebuilt(document=lambda d: d.update(calibration={"kind": "temperature", "slope": "1"})), "not finite"),
