@@ -28,8 +28,8 @@ from sparsegen.lowering.formats import FLOAT_INPUT, Q7, Q15
 from sparsegen.lowering.guarantee import guarantee
 from sparsegen.lowering.prune import prune
 from sparsegen.lowering.quantize import quantize
-from sparsegen.lowering.safe_digits import rounded_up
 from sparsegen.model import SparseModel
+from sparsegen.promised import bound, percent, points
 
 BUNDLED = {"digits": (load_digits, 30), "breast_cancer": (load_breast_cancer, 16)}
 FILES = {"usps": 40, "letter": 100}
@@ -77,10 +77,10 @@ def main(arguments: Sequence[str]) -> str:
         losses += list(measure(rows, train(rows, chosen.max_iter, chosen.seed)))
     if chosen.json:
         return _report.as_json([asdict(loss) for loss in losses])
-    header = ["set", "format", "accuracy %", "points lost", "without the finish", "same label %", "sure beyond"]
+    header = ["set", "format", "accuracy", "points lost", "without the finish", "same label", "sure beyond"]
     cells = [
-        [x.name, x.dtype, f"{x.accuracy:.2f}", f"{x.loss:.2f}", f"{x.loss_unfinished:.2f}", f"{x.same_labels:.2f}",
-         rounded_up(x.margin)]
+        [x.name, x.dtype, percent(x.accuracy / 100.0), points(x.loss), points(x.loss_unfinished),
+         percent(x.same_labels / 100.0), bound(x.margin)]
         for x in losses
     ]  # fmt: skip
     return _report.markdown(header, cells)

@@ -13,7 +13,7 @@ from sparsegen.cli.console import print_json, print_table, progress_bars, say
 from sparsegen.cli.costs import cost_document, cost_facts
 from sparsegen.cli.options import Force, Json
 from sparsegen.cli.verdicts import makers, ties, verdict_document
-from sparsegen.percentages import percent
+from sparsegen.promised import percent
 
 if TYPE_CHECKING:
     from sparsegen.demo import DemoRow

@@ -12,7 +12,7 @@ from sparsegen.cli.app import app
 from sparsegen.cli.console import print_facts, print_json, print_raw, width
 from sparsegen.cli.options import Force, Json, ModelFile
 from sparsegen.errors import OptionError
-from sparsegen.percentages import percent
+from sparsegen.promised import percent
 
 if TYPE_CHECKING:
     from sparsegen.arrays import Array

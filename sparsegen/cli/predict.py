@@ -11,7 +11,7 @@ from sparsegen.cli.app import app
 from sparsegen.cli.console import print_json, print_raw, say
 from sparsegen.cli.inputs import rows_for
 from sparsegen.cli.options import DataFile, Force, Json, LabelColumn, ModelFile
-from sparsegen.percentages import percent
+from sparsegen.promised import percent
 
 if TYPE_CHECKING:
     from sparsegen.model.predictions import Predictions

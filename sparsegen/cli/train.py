@@ -12,7 +12,7 @@ from sparsegen.cli.app import app
 from sparsegen.cli.console import or_dash, print_facts, print_json, print_table, print_warnings, progress_bars
 from sparsegen.cli.options import DataFile, Force, Json, LabelColumn, exclude
 from sparsegen.errors import OptionError, SparsegenError
-from sparsegen.percentages import percent
+from sparsegen.promised import percent
 
 if TYPE_CHECKING:
     from sparsegen.training.choose import SearchResult

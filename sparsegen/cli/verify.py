@@ -24,7 +24,7 @@ from sparsegen.cli.options import (
     device_names,
 )
 from sparsegen.cli.verdicts import makers, result, ties, verdict_document
-from sparsegen.percentages import percent
+from sparsegen.promised import percent
 
 if TYPE_CHECKING:
     from sparsegen.verify import Verdict

@@ -13,7 +13,7 @@ from sparsegen.errors import DataError
 from sparsegen.lowering.calibrate import calibrate
 from sparsegen.lowering.integer_program import IntegerProgram
 from sparsegen.model import SparseModel
-from sparsegen.percentages import percent, points
+from sparsegen.promised import percent, points
 
 MAX_LOSS = 5.0
 """Points of accuracy, or of changed labels where none are known, beyond which a program does not stand for its model.

@@ -27,8 +27,8 @@ from sparsegen.lowering.coefficients import partial_sums
 from sparsegen.lowering.curves import KERNEL_BITS, LARGEST_VALUE, SampledCurve
 from sparsegen.lowering.integer_program import INT32_MAX, IntegerProgram
 from sparsegen.lowering.quantize import largest_distance
-from sparsegen.lowering.safe_digits import rounded_up
 from sparsegen.model import SparseModel
+from sparsegen.promised import bound
 
 UINT32_MAX = 2**32 - 1
 FLOAT_ROUNDINGS = 3.0 * 2.0**-24
@@ -61,12 +61,12 @@ class Guarantee:
 
     def sentences(self) -> tuple[tuple[str, str], ...]:
         """Return the guarantee as pairs of subject and sentence."""
-        margin = rounded_up(self.margin)
+        margin = bound(self.margin)
         clear = f"score is further than {margin} from 0" if len(self.error) == 1 else f"lead is more than {margin}"
         inputs = "for every input" if self.largest_index is None else f"for indices up to {self.largest_index}"
         down, up = self.intervals["score"]
         return (
-            ("score error", f"at most {rounded_up(float(self.error.max()))} for every input in range"),
+            ("score error", f"at most {bound(float(self.error.max()))} for every input in range"),
             ("label", f"the real-valued model's for every input in range for which that model's {clear}"),
             ("overflow", f"ruled out {inputs}; scores stay within {down} and {up}"),
         )

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from sparsegen.lowering.lowered import Lowered
 from sparsegen.lowering.program import Program
 from sparsegen.model import Label
-from sparsegen.percentages import percent
+from sparsegen.promised import percent
 
 MAX_NAMED_FEATURES = 32
 

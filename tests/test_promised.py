@@ -1,4 +1,4 @@
-"""Shares and losses never sound better in print than they are."""
+"""Shares, losses and bounds never sound better in print than they are."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sparsegen.percentages import percent, points
+from sparsegen.promised import bound, percent, points
 
 
 @pytest.mark.parametrize(
@@ -36,3 +36,16 @@ def test_what_is_printed_is_never_better_than_what_was_counted(counts):
     assert 0 <= Fraction(100 * part, whole) - printed < Fraction(1, 100)
     lost = Fraction(points(100 * part / whole))
     assert 0 <= lost - Fraction(100 * part, whole) < Fraction(1, 100)
+
+
+@pytest.mark.parametrize(
+    ("most", "text"), [(125.147, "125.2"), (0.0, "0"), (1.0, "1"), (0.0149, "0.0149"), (12345.0, "1.235e+04")]
+)
+def test_bounds_are_rounded_up(most, text):
+    assert bound(most) == text
+
+
+@given(st.floats(1e-30, 1e30))
+def test_a_printed_bound_is_never_less_and_hardly_more(most):
+    assert Fraction(most) <= Fraction(bound(most)) <= Fraction(most) * Fraction(1001, 1000)
+    assert float(bound(most)) >= most

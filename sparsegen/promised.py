@@ -1,10 +1,11 @@
-"""Shares and losses in words, rounded to the safe side: what is printed never sounds better than what was measured."""
+"""Shares, losses and bounds in words, rounded to the safe side: what is printed never promises more than is true."""
 
 from __future__ import annotations
 
-from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 
 HUNDREDTH = Decimal("0.01")
+BOUND_DIGITS = 4
 
 
 def percent(share: float) -> str:
@@ -15,6 +16,12 @@ def percent(share: float) -> str:
 def points(lost: float) -> str:
     """Return percentage points that are lost, rounded up."""
     return str(_rounded(_exact(lost), ROUND_CEILING))
+
+
+def bound(most: float) -> str:
+    """Return a bound with a few significant digits, never less than the bound."""
+    rounded = Context(prec=BOUND_DIGITS, rounding=ROUND_CEILING).create_decimal(Decimal(most))
+    return f"{float(rounded):.{BOUND_DIGITS}g}"
 
 
 def _exact(number: float) -> Decimal:
