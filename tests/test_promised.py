@@ -39,7 +39,7 @@ def test_what_is_printed_is_never_better_than_what_was_counted(counts):
 
 
 @pytest.mark.parametrize(
-    ("most", "text"), [(125.147, "125.2"), (0.0, "0"), (1.0, "1"), (0.0149, "0.0149"), (12345.0, "1.235e+04")]
+    ("most", "text"), [(125.147, "125.2"), (0.0, "0"), (1.0, "1"), (0.015625, "0.01563"), (12345.0, "1.235e+04")]
 )
 def test_bounds_are_rounded_up(most, text):
     assert bound(most) == text
