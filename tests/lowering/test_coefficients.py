@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from integer_models import make_integer_case, quantized
+from integer_models import quantized
 
+from benchmarks.trust._together import make_integer_case
 from sparsegen.lowering.coefficients import partial_sums, scale_coefficients, score_error, with_coefficients
 
 KERNEL = (2**15 - 1, 2**15)

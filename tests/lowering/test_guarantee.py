@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from integer_models import INTEGER_KERNELS, INTEGERS, READS, SIXTEEN, integer_cases, make_integer_case, quantized
+from integer_models import INTEGER_KERNELS, INTEGERS, READS, SIXTEEN, integer_cases, quantized
 
+from benchmarks.trust._together import make_integer_case
 from sparsegen.lowering.guarantee import Guarantee, guarantee, reading_error, real_vectors
 
 ROUNDING = 1 + 1e-9  # of the bound itself, which is computed in float64

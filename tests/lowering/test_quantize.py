@@ -7,18 +7,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from golden_models import model, rbf, wave
-from integer_models import (
-    INTEGER_KERNELS,
-    INTEGERS,
-    READS,
-    SIXTEEN,
-    half_powers,
-    integer_format,
-    make_integer_case,
-    quantized,
-)
+from integer_models import INTEGER_KERNELS, INTEGERS, READS, SIXTEEN, half_powers, integer_format, quantized
 from narrowing import known
 
+from benchmarks.trust._together import make_integer_case
 from sparsegen.errors import ModelError, OptionError
 from sparsegen.kernels import KERNELS
 from sparsegen.lowering.calibrate import Box

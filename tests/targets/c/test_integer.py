@@ -17,19 +17,10 @@ import numpy as np
 import pytest
 from c_programs import any_compiler, compile_c, compiler, emulated, run_c, symbols
 from golden_models import INTEGER, SMALL, model, rbf, rows
-from integer_models import (
-    INTEGERS,
-    READS,
-    SIXTEEN,
-    TAILS,
-    integer_export_of,
-    integer_program,
-    shared_inputs,
-    tail_model,
-    together,
-)
+from integer_models import INTEGERS, READS, SIXTEEN, TAILS, integer_export_of, tail_model
 from narrowing import known
 
+from benchmarks.trust._together import integer_program, shared_inputs, together
 from sparsegen.devices import DEVICES
 from sparsegen.devices._toolchain import SECTION_FLAGS
 from sparsegen.errors import ModelError, OptionError
