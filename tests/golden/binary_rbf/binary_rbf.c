@@ -82,7 +82,7 @@ int binary_rbf_predict(const float *x)
     float scores[BINARY_RBF_OUTPUTS];
 
     binary_rbf_scores(x, scores);
-    return scores[0] > 0.0f ? 1 : 0;
+    return (scores[0] > 0.0f) ? 1 : 0;
 }
 
 const char *binary_rbf_label(int index)

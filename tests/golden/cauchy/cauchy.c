@@ -59,7 +59,7 @@ int cauchy_predict(const float *x)
     float scores[CAUCHY_OUTPUTS];
 
     cauchy_scores(x, scores);
-    return scores[0] > 0.0f ? 1 : 0;
+    return (scores[0] > 0.0f) ? 1 : 0;
 }
 
 const char *cauchy_label(int index)

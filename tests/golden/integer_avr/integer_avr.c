@@ -223,11 +223,12 @@ static inline int integer_avr_value(const uint16_t *x, const INTEGER_AVR_ROM uin
 static int integer_avr_half_power(uint32_t d)
 {
     const unsigned z = (unsigned)(d >> 14);
-    const INTEGER_AVR_ROM uint16_t *entry = integer_avr_powers + ((z >> 8) & 15u);
+    const INTEGER_AVR_ROM uint16_t *entry = &integer_avr_powers[(z >> 8) & 15u];
     const unsigned above = entry[0];
     const uint32_t fall = (uint32_t)(above - entry[1]) * (z & 255u);
+    const unsigned value = (above - (unsigned)(fall >> 8)) >> (z >> 12);
 
-    return (int)((above - (unsigned)(fall >> 8)) >> (z >> 12));
+    return (int)value;
 }
 #endif
 
@@ -238,14 +239,14 @@ static int32_t integer_avr_score(const int16_t *x)
     const volatile uint16_t *const f = q; /* volatile: read again for every vector, not copied to the stack */
 #endif
     const INTEGER_AVR_ROM struct integer_avr_row *r;
-    int32_t score = 217902665L;
+    int32_t score = (int32_t)217902665L;
     uint32_t squares = 0u;
 
     for (int j = 0; j < 17; ++j) {
-        const int32_t t = (int32_t)x[j] * integer_avr_multiplier[j] + integer_avr_bias[j];
-        const int32_t index = t > 0 ? t >> 2 : 0;
+        const int32_t t = ((int32_t)x[j] * integer_avr_multiplier[j]) + integer_avr_bias[j];
+        const uint32_t index = (t > 0) ? ((uint32_t)t >> 2) : 0u;
 
-        q[j] = (uint16_t)(index < 11239 ? index : 11239);
+        q[j] = (uint16_t)((index < 11239u) ? index : 11239u);
     }
     for (int j = 0; j < 16; j += 4) {
         squares += (uint32_t)q[j] * q[j];
@@ -254,7 +255,7 @@ static int32_t integer_avr_score(const int16_t *x)
         squares += (uint32_t)q[j + 3] * q[j + 3];
     }
     squares += (uint32_t)q[16] * q[16];
-    for (r = integer_avr_rows; r != integer_avr_rows + 3; ++r) {
+    for (r = integer_avr_rows; r != (integer_avr_rows + 3); ++r) {
 #if defined(INTEGER_AVR_ASM)
         const int value = integer_avr_value(q, r->at, squares);
 
@@ -276,7 +277,7 @@ static int32_t integer_avr_score(const int16_t *x)
             v += 8;
         }
         dot += (uint32_t)f[16] * v[0];
-        d = squares + r->norm - 2u * dot;
+        d = squares + r->norm - (2u * dot);
         if (d < 1073741824u) {
             const int value = integer_avr_half_power(d);
 
@@ -294,7 +295,7 @@ void integer_avr_scores(const int16_t *x, int32_t *scores)
 
 int integer_avr_predict(const int16_t *x)
 {
-    return integer_avr_score(x) > 0 ? 1 : 0;
+    return (integer_avr_score(x) > 0) ? 1 : 0;
 }
 
 const char *integer_avr_label(int index)

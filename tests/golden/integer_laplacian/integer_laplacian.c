@@ -47,11 +47,12 @@ static const INTEGER_LAPLACIAN_ROM struct integer_laplacian_row {
 static int integer_laplacian_half_power(uint32_t d)
 {
     const unsigned z = (unsigned)(d << 6);
-    const INTEGER_LAPLACIAN_ROM uint16_t *entry = integer_laplacian_powers + ((z >> 8) & 15u);
+    const INTEGER_LAPLACIAN_ROM uint16_t *entry = &integer_laplacian_powers[(z >> 8) & 15u];
     const unsigned above = entry[0];
     const uint32_t fall = (uint32_t)(above - entry[1]) * (z & 255u);
+    const unsigned value = (above - (unsigned)(fall >> 8)) >> (z >> 12);
 
-    return (int)((above - (unsigned)(fall >> 8)) >> (z >> 12));
+    return (int)value;
 }
 
 void integer_laplacian_scores(const float *x, int32_t *scores)
@@ -74,18 +75,18 @@ void integer_laplacian_scores(const float *x, int32_t *scores)
             q[j] = t.bits <= 0x7F800000u ? 255 : 0; /* beyond; a negative number and a NaN become 0 */
         }
     }
-    for (r = integer_laplacian_rows; r != integer_laplacian_rows + 5; ++r) {
+    for (r = integer_laplacian_rows; r != (integer_laplacian_rows + 5); ++r) {
         uint32_t d = 0u;
         unsigned t;
 
         t = f[0];
-        d += t > r->at[0] ? t - r->at[0] : r->at[0] - t;
+        d += (t > r->at[0]) ? (t - r->at[0]) : (r->at[0] - t);
         t = f[1];
-        d += t > r->at[1] ? t - r->at[1] : r->at[1] - t;
+        d += (t > r->at[1]) ? (t - r->at[1]) : (r->at[1] - t);
         t = f[2];
-        d += t > r->at[2] ? t - r->at[2] : r->at[2] - t;
+        d += (t > r->at[2]) ? (t - r->at[2]) : (r->at[2] - t);
         t = f[3];
-        d += t > r->at[3] ? t - r->at[3] : r->at[3] - t;
+        d += (t > r->at[3]) ? (t - r->at[3]) : (r->at[3] - t);
         if (d < 1024u) {
             const int value = integer_laplacian_half_power(d);
 
@@ -115,7 +116,7 @@ const char *integer_laplacian_label(int index)
     static const char *const INTEGER_LAPLACIAN_ROM labels[INTEGER_LAPLACIAN_CLASSES] = {
         "left",
         "right",
-        "gr\303\266\303\237er",
+        "gr\303\266\303\237" "er",
     };
     return (index >= 0 && index < INTEGER_LAPLACIAN_CLASSES) ? labels[index] : "";
 }

@@ -37,10 +37,10 @@ void integer_linear_scores(const uint8_t *x, int32_t *scores)
         scores[k] = integer_linear_intercept[k];
     }
     for (int j = 0; j < 4; ++j) {
-        const int32_t t = (int32_t)x[j] * integer_linear_multiplier[j] + integer_linear_bias[j];
-        const int32_t index = t > 0 ? t >> 14 : 0;
+        const int32_t t = ((int32_t)x[j] * integer_linear_multiplier[j]) + integer_linear_bias[j];
+        const uint32_t index = (t > 0) ? ((uint32_t)t >> 14) : 0u;
 
-        q[j] = (uint16_t)(index < 80 ? index : 80);
+        q[j] = (uint16_t)((index < 80u) ? index : 80u);
     }
     for (int k = 0; k < 3; ++k) {
         scores[k] += (int32_t)q[0] * c[0];

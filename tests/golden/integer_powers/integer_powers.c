@@ -55,11 +55,12 @@ static const INTEGER_POWERS_ROM struct integer_powers_row {
 static int integer_powers_half_power(uint32_t d)
 {
     const unsigned z = (unsigned)(d >> 14);
-    const INTEGER_POWERS_ROM uint16_t *entry = integer_powers_powers + ((z >> 8) & 15u);
+    const INTEGER_POWERS_ROM uint16_t *entry = &integer_powers_powers[(z >> 8) & 15u];
     const unsigned above = entry[0];
     const uint32_t fall = (uint32_t)(above - entry[1]) * (z & 255u);
+    const unsigned value = (above - (unsigned)(fall >> 8)) >> (z >> 12);
 
-    return (int)((above - (unsigned)(fall >> 8)) >> (z >> 12));
+    return (int)value;
 }
 
 void integer_powers_scores(const float *x, int32_t *scores)
@@ -86,14 +87,14 @@ void integer_powers_scores(const float *x, int32_t *scores)
     squares += (uint32_t)q[0] * q[0];
     squares += (uint32_t)q[1] * q[1];
     squares += (uint32_t)q[2] * q[2];
-    for (r = integer_powers_rows; r != integer_powers_rows + 4; ++r) {
+    for (r = integer_powers_rows; r != (integer_powers_rows + 4); ++r) {
         uint32_t dot = 0u;
         uint32_t d;
 
         dot += (uint32_t)f[0] * r->at[0];
         dot += (uint32_t)f[1] * r->at[1];
         dot += (uint32_t)f[2] * r->at[2];
-        d = squares + r->norm - 2u * dot;
+        d = squares + r->norm - (2u * dot);
         if (d < 268435456u) {
             const int value = integer_powers_half_power(d << 2);
 

@@ -84,7 +84,7 @@ void laplacian_text_scores(const float *x, float *scores)
         t = t * -0.7213475f;
         k0 = laplacian_text_exp2(t);
         for (int k = 0; k < 3; ++k) {
-            scores[k] += c[k] * k0;
+            scores[k] += (c[k] * k0);
         }
         c += 3;
     }
@@ -109,7 +109,7 @@ const char *laplacian_text_label(int index)
     static const char *const LAPLACIAN_TEXT_ROM labels[LAPLACIAN_TEXT_CLASSES] = {
         "left",
         "right",
-        "gr\303\266\303\237er",
+        "gr\303\266\303\237" "er",
     };
     return (index >= 0 && index < LAPLACIAN_TEXT_CLASSES) ? labels[index] : "";
 }

@@ -45,7 +45,7 @@ void linear_scores(const float *x, float *scores)
         t += x[3] * v[4];
         v += 5;
         for (int k = 0; k < 3; ++k) {
-            scores[k] += c[k] * t;
+            scores[k] += (c[k] * t);
         }
         c += 3;
     }

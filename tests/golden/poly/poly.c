@@ -36,7 +36,8 @@ void poly_scores(const float *x, float *scores)
 
     for (int u = 0; u < 3; ++u) {
         float t = v[0];
-        float k0, k1;
+        float k0;
+        float k1;
 
         t += x[0] * v[1];
         t += x[1] * v[2];
@@ -57,7 +58,7 @@ int poly_predict(const float *x)
     float scores[POLY_OUTPUTS];
 
     poly_scores(x, scores);
-    return scores[0] > 0.0f ? 1 : 0;
+    return (scores[0] > 0.0f) ? 1 : 0;
 }
 
 const char *poly_label(int index)

@@ -111,7 +111,7 @@ int rbf_buffered_predict(const float *x)
     float scores[RBF_BUFFERED_OUTPUTS];
 
     rbf_buffered_scores(x, scores);
-    return scores[0] > 0.0f ? 1 : 0;
+    return (scores[0] > 0.0f) ? 1 : 0;
 }
 
 const char *rbf_buffered_label(int index)

@@ -71,7 +71,11 @@ void rbf_powers_scores(const float *x, float *scores)
     squares *= -0.36067376f;
     for (int u = 0; u < 4; ++u) {
         float t = squares + v[0];
-        float k0, k1, k2, k3, k4;
+        float k0;
+        float k1;
+        float k2;
+        float k3;
+        float k4;
 
         t += x[0] * v[1];
         t += x[1] * v[2];
@@ -83,7 +87,7 @@ void rbf_powers_scores(const float *x, float *scores)
         k3 = k2 * k2;
         k4 = k3 * k3;
         for (int k = 0; k < 3; ++k) {
-            scores[k] += c[k] * k2 + c[3 + k] * k0 + c[6 + k] * k1 + c[9 + k] * k4;
+            scores[k] += (c[k] * k2) + (c[3 + k] * k0) + (c[6 + k] * k1) + (c[9 + k] * k4);
         }
         c += 12;
     }

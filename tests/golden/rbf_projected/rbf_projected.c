@@ -109,7 +109,7 @@ void rbf_projected_scores(const float *x, float *scores)
         v += 4;
         k0 = rbf_projected_exp2(t);
         for (int k = 0; k < 3; ++k) {
-            scores[k] += c[k] * k0;
+            scores[k] += (c[k] * k0);
         }
         c += 3;
     }
