@@ -68,7 +68,7 @@ const char *cauchy_label(int index)
         "0",
         "1",
     };
-    return (index >= 0 && index < CAUCHY_CLASSES) ? labels[index] : "";
+    return ((index >= 0) && (index < CAUCHY_CLASSES)) ? labels[index] : "";
 }
 
 /*
@@ -82,7 +82,7 @@ static uint32_t cauchy_sum(const volatile CAUCHY_ROM uint8_t *table, uint32_t si
     for (uint32_t i = 0u; i < size; ++i) {
         const uint32_t b = table[i];
 
-        sum += b * b + b;
+        sum += (b * b) + b;
     }
     return sum;
 }

@@ -54,8 +54,14 @@ static const INTEGER_AVR_ROM struct integer_avr_row {
 /* The kernel value of one row, in assembly: the same as in the portable loop below. */
 static inline int integer_avr_value(const uint16_t *x, const INTEGER_AVR_ROM uint16_t *at, uint32_t squares)
 {
-    uint32_t dot, d;
-    uint8_t a, b, c, e, zero, count;
+    uint32_t dot;
+    uint32_t d;
+    uint8_t a;
+    uint8_t b;
+    uint8_t c;
+    uint8_t e;
+    uint8_t zero;
+    uint8_t count;
 
     __asm__(
         "clr %A[dot]\n\t"
@@ -304,7 +310,7 @@ const char *integer_avr_label(int index)
         "0",
         "1",
     };
-    return (index >= 0 && index < INTEGER_AVR_CLASSES) ? labels[index] : "";
+    return ((index >= 0) && (index < INTEGER_AVR_CLASSES)) ? labels[index] : "";
 }
 
 /*
@@ -318,7 +324,7 @@ static uint32_t integer_avr_sum(const volatile INTEGER_AVR_ROM uint8_t *table, u
     for (uint32_t i = 0u; i < size; ++i) {
         const uint32_t b = table[i];
 
-        sum += b * b + b;
+        sum += (b * b) + b;
     }
     return sum;
 }

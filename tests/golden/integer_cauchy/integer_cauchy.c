@@ -140,7 +140,7 @@ const char *integer_cauchy_label(int index)
         "0",
         "1",
     };
-    return (index >= 0 && index < INTEGER_CAUCHY_CLASSES) ? labels[index] : "";
+    return ((index >= 0) && (index < INTEGER_CAUCHY_CLASSES)) ? labels[index] : "";
 }
 
 /*
@@ -154,7 +154,7 @@ static uint32_t integer_cauchy_sum(const volatile INTEGER_CAUCHY_ROM uint8_t *ta
     for (uint32_t i = 0u; i < size; ++i) {
         const uint32_t b = table[i];
 
-        sum += b * b + b;
+        sum += (b * b) + b;
     }
     return sum;
 }

@@ -72,7 +72,7 @@ void integer_laplacian_scores(const float *x, int32_t *scores)
         if (t.bits < 0x437F0000u) { /* from 0 to 255 */
             q[j] = (uint8_t)t.value;
         } else {
-            q[j] = t.bits <= 0x7F800000u ? 255 : 0; /* beyond; a negative number and a NaN become 0 */
+            q[j] = (t.bits <= 0x7F800000u) ? 255u : 0u; /* beyond; a negative number and a NaN become 0 */
         }
     }
     for (r = integer_laplacian_rows; r != (integer_laplacian_rows + 5); ++r) {
@@ -118,7 +118,7 @@ const char *integer_laplacian_label(int index)
         "right",
         "gr\303\266\303\237" "er",
     };
-    return (index >= 0 && index < INTEGER_LAPLACIAN_CLASSES) ? labels[index] : "";
+    return ((index >= 0) && (index < INTEGER_LAPLACIAN_CLASSES)) ? labels[index] : "";
 }
 
 /*
@@ -132,7 +132,7 @@ static uint32_t integer_laplacian_sum(const volatile INTEGER_LAPLACIAN_ROM uint8
     for (uint32_t i = 0u; i < size; ++i) {
         const uint32_t b = table[i];
 
-        sum += b * b + b;
+        sum += (b * b) + b;
     }
     return sum;
 }

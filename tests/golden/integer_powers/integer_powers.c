@@ -81,7 +81,7 @@ void integer_powers_scores(const float *x, int32_t *scores)
         if (t.bits < 0x46D10400u) { /* from 0 to 26754 */
             q[j] = (uint16_t)t.value;
         } else {
-            q[j] = t.bits <= 0x7F800000u ? 26754 : 0; /* beyond; a negative number and a NaN become 0 */
+            q[j] = (t.bits <= 0x7F800000u) ? 26754u : 0u; /* beyond; a negative number and a NaN become 0 */
         }
     }
     squares += (uint32_t)q[0] * q[0];
@@ -140,7 +140,7 @@ const char *integer_powers_label(int index)
         "1",
         "2",
     };
-    return (index >= 0 && index < INTEGER_POWERS_CLASSES) ? labels[index] : "";
+    return ((index >= 0) && (index < INTEGER_POWERS_CLASSES)) ? labels[index] : "";
 }
 
 /*
@@ -154,7 +154,7 @@ static uint32_t integer_powers_sum(const volatile INTEGER_POWERS_ROM uint8_t *ta
     for (uint32_t i = 0u; i < size; ++i) {
         const uint32_t b = table[i];
 
-        sum += b * b + b;
+        sum += (b * b) + b;
     }
     return sum;
 }

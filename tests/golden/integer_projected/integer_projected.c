@@ -141,7 +141,7 @@ const char *integer_projected_label(int index)
         "no",
         "yes",
     };
-    return (index >= 0 && index < INTEGER_PROJECTED_CLASSES) ? labels[index] : "";
+    return ((index >= 0) && (index < INTEGER_PROJECTED_CLASSES)) ? labels[index] : "";
 }
 
 /*
@@ -155,7 +155,7 @@ static uint32_t integer_projected_sum(const volatile INTEGER_PROJECTED_ROM uint8
     for (uint32_t i = 0u; i < size; ++i) {
         const uint32_t b = table[i];
 
-        sum += b * b + b;
+        sum += (b * b) + b;
     }
     return sum;
 }

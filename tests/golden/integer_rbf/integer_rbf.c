@@ -89,7 +89,7 @@ const char *integer_rbf_label(int index)
         "0",
         "1",
     };
-    return (index >= 0 && index < INTEGER_RBF_CLASSES) ? labels[index] : "";
+    return ((index >= 0) && (index < INTEGER_RBF_CLASSES)) ? labels[index] : "";
 }
 
 /*
@@ -103,7 +103,7 @@ static uint32_t integer_rbf_sum(const volatile INTEGER_RBF_ROM uint8_t *table, u
     for (uint32_t i = 0u; i < size; ++i) {
         const uint32_t b = table[i];
 
-        sum += b * b + b;
+        sum += (b * b) + b;
     }
     return sum;
 }

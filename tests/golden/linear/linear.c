@@ -72,7 +72,7 @@ const char *linear_label(int index)
         "20",
         "30",
     };
-    return (index >= 0 && index < LINEAR_CLASSES) ? labels[index] : "";
+    return ((index >= 0) && (index < LINEAR_CLASSES)) ? labels[index] : "";
 }
 
 /*
@@ -86,7 +86,7 @@ static uint32_t linear_sum(const volatile LINEAR_ROM uint8_t *table, uint32_t si
     for (uint32_t i = 0u; i < size; ++i) {
         const uint32_t b = table[i];
 
-        sum += b * b + b;
+        sum += (b * b) + b;
     }
     return sum;
 }

@@ -52,7 +52,11 @@ static float matern32_exp2(float t)
     halvings = (uint32_t)number.value; /* -t, rounded */
     f = t + (float)halvings;
     /* minimax polynomial on -0.5 to 0.5 */
-    number.value = ((((0.0013264727f * f + 0.009671513f) * f + 0.055507336f) * f + 0.24022242f) * f + 0.693147f) * f + 1.0f;
+    number.value = (0.0013264727f * f) + 0.009671513f;
+    number.value = (number.value * f) + 0.055507336f;
+    number.value = (number.value * f) + 0.24022242f;
+    number.value = (number.value * f) + 0.693147f;
+    number.value = (number.value * f) + 1.0f;
     number.bits -= halvings << 23; /* in the exponent field */
     return number.value;
 }
@@ -156,7 +160,7 @@ const char *matern32_label(int index)
         "1",
         "2",
     };
-    return (index >= 0 && index < MATERN32_CLASSES) ? labels[index] : "";
+    return ((index >= 0) && (index < MATERN32_CLASSES)) ? labels[index] : "";
 }
 
 /*
@@ -170,7 +174,7 @@ static uint32_t matern32_sum(const volatile MATERN32_ROM uint8_t *table, uint32_
     for (uint32_t i = 0u; i < size; ++i) {
         const uint32_t b = table[i];
 
-        sum += b * b + b;
+        sum += (b * b) + b;
     }
     return sum;
 }

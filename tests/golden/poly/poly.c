@@ -67,7 +67,7 @@ const char *poly_label(int index)
         "-1",
         "1",
     };
-    return (index >= 0 && index < POLY_CLASSES) ? labels[index] : "";
+    return ((index >= 0) && (index < POLY_CLASSES)) ? labels[index] : "";
 }
 
 /*
@@ -81,7 +81,7 @@ static uint32_t poly_sum(const volatile POLY_ROM uint8_t *table, uint32_t size)
     for (uint32_t i = 0u; i < size; ++i) {
         const uint32_t b = table[i];
 
-        sum += b * b + b;
+        sum += (b * b) + b;
     }
     return sum;
 }
