@@ -49,10 +49,14 @@ static const INTEGER_AVR_ROM struct integer_avr_row {
     }, 513470646u, {9291}},
 };
 
-#if defined(__FLASH) && defined(__AVR_HAVE_MUL__) /* ATtiny parts have no multiplier */
-#define INTEGER_AVR_ASM
+#if defined(__FLASH) && defined(__AVR_HAVE_MUL__) && defined(__OPTIMIZE__) /* ATtiny parts have no multiplier, -O0 has too few registers */
+#if defined(__OPTIMIZE_SIZE__)
+#define INTEGER_AVR_ASM static inline
+#else /* inlined among faster code, the assembly would find too few registers */
+#define INTEGER_AVR_ASM static __attribute__((noinline))
+#endif
 /* The kernel value of one row, in assembly: the same as in the portable loop below. */
-static inline int integer_avr_value(const uint16_t *x, const INTEGER_AVR_ROM uint16_t *at, uint32_t squares)
+INTEGER_AVR_ASM int integer_avr_value(const uint16_t *x, const INTEGER_AVR_ROM uint16_t *at, uint32_t squares)
 {
     uint32_t dot;
     uint32_t d;
