@@ -9,9 +9,12 @@ MAX_NAMED_FEATURES = 32
 
 
 def card_lines(
-    model: SparseModel, n_vectors: int, input_stage: str, number_format: str, table_bytes: int, buffer_bytes: int
+    model: SparseModel, n_vectors: int, input_stage: str, number_format: str, table_bytes: int, stack: str = ""
 ) -> list[tuple[str, str]]:
-    """Return the card as (key, value) lines; values may hold untrusted text and must be escaped when printed."""
+    """Return the card as (key, value) lines; values may hold untrusted text and must be escaped when printed.
+
+    ``stack`` says what C takes of it; a graph has none.
+    """
     card = model.card
     kernels = "; ".join(
         f"{k.name}({', '.join(f'{name}={value:g}' for name, value in k.params)})" for k in model.kernels
@@ -23,11 +26,9 @@ def card_lines(
         ("input", input_stage),
         ("number format", number_format),
         ("flash", f"{table_bytes} bytes of tables, plus code"),
-        (
-            "RAM",
-            f"stack only, {buffer_bytes} bytes of it in arrays; on AVR also {_label_bytes(model)} bytes of label text",
-        ),
     ]
+    if stack:
+        lines.append(("RAM", f"{stack}; on AVR also {_label_bytes(model)} bytes of label text"))
     accuracy = card.get("accuracy")
     if isinstance(accuracy, int | float):
         lines.append(("accuracy", f"{100 * accuracy:.2f} % on {card.get('test_rows', '?')} test rows"))
@@ -44,12 +45,10 @@ def _label_bytes(model: SparseModel) -> int:
     return sum(len(str(label).encode()) + 1 for label in model.classes) + 1
 
 
-def float_card_lines(
-    model: SparseModel, program: Program, table_bytes: int, buffer_bytes: int
-) -> list[tuple[str, str]]:
+def float_card_lines(model: SparseModel, program: Program, table_bytes: int, stack: str = "") -> list[tuple[str, str]]:
     """Return the card of a float32 export."""
     vectors = sum(len(part.vectors) for part in program.parts)
-    return card_lines(model, vectors, _input_stage(program), "float32", table_bytes, buffer_bytes)
+    return card_lines(model, vectors, _input_stage(program), "float32", table_bytes, stack)
 
 
 def _input_stage(program: Program) -> str:

@@ -32,7 +32,7 @@ def remarks(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Counter[str]]
         wanted = Format("q7", "raw-uint8", early_exit=early_exit)
         pixels = model([rbf(0.01)], 6, 9, classes, offset=[128.0] * 9, scale=[0.02] * 9)
         exports.append(TARGETS["c"].export(pixels, f"stops{early_exit:d}{len(classes)}", wanted))
-    sources = []
+    sources: list[str] = []
     for export in exports:
         for file, content in export.files.items():
             if not file.startswith("example"):
