@@ -30,6 +30,8 @@ from sparsegen.targets import PORTABLE, TARGETS, Export
 TITLE = "stack"
 LEVELS = ("-Os", "-O2")
 DEVICE_NAMES = ("cortex-m0plus", "cortex-m3", "cortex-m4f", "rv32imc", "atmega328p")
+LIBRARY = 64
+"""Bytes that we allow a function of libgcc that computes floats; what zig's takes is in what devices use."""
 OWN = ("scores", "score", "predict", "label", "selftest", "sum", "in_range")
 """The functions that are no helpers of a score."""
 
@@ -56,9 +58,10 @@ class Compiler:
 
     command: tuple[str, ...]
     loops: str = PORTABLE
+    has_fpu: bool = False
 
     def stack(self, export: Export, level: str) -> Stack:
-        """Return the sums of the frames along the calls, without those of libraries."""
+        """Return the sums of the frames along the calls."""
         with tempfile.TemporaryDirectory(prefix="sparsegen-") as name:
             folder = Path(name)
             (source,) = write_files(export, folder)
@@ -67,7 +70,9 @@ class Compiler:
             if finished.returncode != 0:
                 raise ToolError(finished.stderr.decode(errors="replace"))
             said = (folder / "made.su").read_text()
-        return along_the_calls(export, said)
+        found, computes_floats = along_the_calls(export, said), np.float32 in (export.input_dtype, export.score_dtype)
+        library = LIBRARY if computes_floats and not self.has_fpu else 0
+        return Stack(found.predict + library, found.selftest + library)
 
 
 def along_the_calls(export: Export, said: str) -> Stack:
@@ -92,11 +97,13 @@ M4F = ("-mcpu=cortex-m4", "-mfpu=fpv4-sp-d16", "-mfloat-abi=hard")
 COMPILERS = {
     "gcc for Cortex-M0+": Compiler((*ARM, "-mcpu=cortex-m0plus")),
     "gcc for Cortex-M3": Compiler((*ARM, "-mcpu=cortex-m3")),
-    "gcc for Cortex-M4F": Compiler((*ARM, *M4F), "dsp"),
+    "gcc for Cortex-M4F": Compiler((*ARM, *M4F), "dsp", has_fpu=True),
     "gcc for RV32IMC": Compiler((*RISCV, "-march=rv32imc", "-mabi=ilp32", "-ffreestanding")),
     "gcc for ATmega328P": Compiler(("avr-gcc", "-mmcu=atmega328p", "-std=gnu99"), "avr"),
     "clang for Cortex-M0+": Compiler((*CLANG, "--target=thumbv6m-none-eabi")),
-    "clang for Cortex-M4F": Compiler((*CLANG, "--target=thumbv7em-none-eabihf", "-mcpu=cortex-m4"), "dsp"),
+    "clang for Cortex-M4F": Compiler(
+        (*CLANG, "--target=thumbv7em-none-eabihf", "-mcpu=cortex-m4"), "dsp", has_fpu=True
+    ),
     "clang for RV32IMC": Compiler((*CLANG, "--target=riscv32-none-elf", "-march=rv32imc")),
 }
 
