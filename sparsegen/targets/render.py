@@ -133,13 +133,9 @@ def c_struct(members: Iterable[Any]) -> str:
 
 
 def c_string(text: str) -> str:
-    """Return a C string literal; whatever is not plain ASCII, and ``?`` (trigraphs), becomes an octal escape.
-
-    The literal is split after escapes, so that no character can be read as part of one (MISRA C:2012, rule 4.1).
-    """
+    """Return a C string literal; whatever is not plain ASCII, and ``?`` (trigraphs), becomes an octal escape."""
     plain = set(range(0x20, 0x7F)) - {ord(c) for c in '"\\?'}
-    shown = "".join(chr(b) if b in plain else f"\\{b:03o}" for b in str(text).encode())
-    return '"' + re.sub(r"(\\[0-7]{3})(?=[^\\])", r'\1" "', shown) + '"'
+    return '"' + "".join(chr(b) if b in plain else f"\\{b:03o}" for b in str(text).encode()) + '"'
 
 
 def c_comment(text: object) -> str:

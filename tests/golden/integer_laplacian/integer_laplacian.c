@@ -116,7 +116,7 @@ const char *integer_laplacian_label(int index)
     static const char *const INTEGER_LAPLACIAN_ROM labels[INTEGER_LAPLACIAN_CLASSES] = {
         "left",
         "right",
-        "gr\303\266\303\237" "er",
+        "gr\303\266\303\237er",
     };
     return ((index >= 0) && (index < INTEGER_LAPLACIAN_CLASSES)) ? labels[index] : "";
 }

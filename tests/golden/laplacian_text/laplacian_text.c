@@ -113,7 +113,7 @@ const char *laplacian_text_label(int index)
     static const char *const LAPLACIAN_TEXT_ROM labels[LAPLACIAN_TEXT_CLASSES] = {
         "left",
         "right",
-        "gr\303\266\303\237" "er",
+        "gr\303\266\303\237er",
     };
     return ((index >= 0) && (index < LAPLACIAN_TEXT_CLASSES)) ? labels[index] : "";
 }
