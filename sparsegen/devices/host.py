@@ -8,7 +8,7 @@ import statistics
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,22 +39,32 @@ class Host(Device):
     """The computer sparsegen runs on: parity and latency in real time.
 
     ``compiler`` replaces the compiler found on the PATH, and ``flags`` replace the language standard and ``-O2``; tests
-    pass sanitizers or ``-x c++`` this way.
+    pass sanitizers or ``-x c++`` this way. A program for another processor is started by ``launcher``, such as
+    ``qemu-s390x``, and reads and writes numbers in its ``byte_order``, ``<`` or ``>``.
     """
 
     name = "host"
     description = "this computer, with its own C compiler"
     runs = "c"
 
-    def __init__(self, compiler: Sequence[str] | None = None, flags: Sequence[str] | None = None) -> None:
+    def __init__(
+        self,
+        compiler: Sequence[str] | None = None,
+        flags: Sequence[str] | None = None,
+        launcher: Sequence[str] = (),
+        byte_order: Literal["=", "<", ">"] = "=",
+    ) -> None:
         self._compiler = tuple(compiler) if compiler else None
         self._flags = tuple(flags) if flags else None
+        self._launcher = tuple(launcher)
+        self._byte_order = byte_order
 
     def missing(self) -> str | None:
         """Return what to install, as a sentence, or ``None`` where the device can run here."""
         if self._compiler is not None:
-            found = shutil.which(self._compiler[0]) is not None
-            return None if found else f"{self._compiler[0]} not found; install it or choose another compiler"
+            programs = (self._compiler[0], *self._launcher[:1])
+            absent = [program for program in programs if shutil.which(program) is None]
+            return f"{' and '.join(absent)} not found; install it or choose another compiler" if absent else None
         if host_compiler() is None:
             return f"no C compiler found; install cc, gcc or clang, or zig's with: {DEVICES_EXTRA}"
         return None
@@ -71,9 +81,10 @@ class Host(Device):
             folder = Path(name)
             program = self._build(export, folder)
             results = folder / "results.bin"
-            _execute([str(program), str(_store(rows, folder)), str(results)], folder, export.name)
+            stored = _store(rows.astype(rows.dtype.newbyteorder(self._byte_order)), folder)
+            _execute([*self._launcher, str(program), str(stored), str(results)], folder, export.name)
             record = np.dtype([("scores", export.score_dtype, (export.n_outputs,)), ("label", np.int32)])
-            out = np.frombuffer(results.read_bytes(), dtype=record)
+            out = np.frombuffer(results.read_bytes(), dtype=record.newbyteorder(self._byte_order)).astype(record)
         if len(out) != len(rows):
             raise ToolError(f"{export.name} gave {len(out)} results for {len(rows)} rows; check the disk is not full")
         return Outputs(np.ascontiguousarray(out["scores"]), np.ascontiguousarray(out["label"]))

@@ -13,14 +13,16 @@ MAX_NAMED_FEATURES = 32
 
 
 def card_lines(
-    lowered: Lowered, n_vectors: int, input_stage: str, table_bytes: int, buffer_bytes: int
+    lowered: Lowered, n_vectors: int, input_stage: str, table_bytes: int, stack: str = ""
 ) -> list[tuple[str, str]]:
-    """Return the card as (key, value) lines; values may hold untrusted text and must be escaped when printed."""
+    """Return the card as (key, value) lines; values may hold untrusted text and must be escaped when printed.
+
+    ``stack`` says what C takes of it; a graph has none.
+    """
     model, card = lowered.model, lowered.model.card
     kernels = "; ".join(
         f"{k.name}({', '.join(f'{name}={value:g}' for name, value in k.params)})" for k in model.kernels
     )
-    label_bytes = _label_bytes(model.classes)
     lines = [
         ("method", str(card.get("method", "unknown"))),
         ("kernel", kernels),
@@ -28,8 +30,9 @@ def card_lines(
         ("input", input_stage),
         ("number format", lowered.format.numbers.description),
         ("flash", f"{table_bytes} bytes of tables, plus code"),
-        ("RAM", f"stack only, {buffer_bytes} bytes of it in arrays; on AVR also {label_bytes} bytes of label text"),
     ]
+    if stack:
+        lines.append(("RAM", f"{stack}; on AVR also {_label_bytes(model.classes)} bytes of label text"))
     accuracy = _accuracy(lowered)
     if accuracy is not None:
         lines.append(("accuracy", accuracy))
@@ -46,10 +49,10 @@ def _label_bytes(labels: Sequence[Label]) -> int:
     return sum(len(str(label).encode()) + 1 for label in labels) + 1
 
 
-def float_card_lines(lowered: Lowered, program: Program, table_bytes: int, buffer_bytes: int) -> list[tuple[str, str]]:
+def float_card_lines(lowered: Lowered, program: Program, table_bytes: int, stack: str = "") -> list[tuple[str, str]]:
     """Return the card of a float32 export."""
     vectors = sum(len(part.vectors) for part in program.parts)
-    return card_lines(lowered, vectors, _input_stage(program), table_bytes, buffer_bytes)
+    return card_lines(lowered, vectors, _input_stage(program), table_bytes, stack)
 
 
 def _accuracy(lowered: Lowered) -> str | None:

@@ -14,6 +14,7 @@ from sparsegen.lowering.overflow import safe_power_of_ten
 from sparsegen.lowering.program import Part, Program
 from sparsegen.targets import FLOAT
 from sparsegen.targets.c.code import WORD, CCode, Table, index_type
+from sparsegen.targets.c.stack import float_stack
 from sparsegen.targets.c.walk import SQUARES_STEP, WRITTEN_OUT, Walk, make_walk
 from sparsegen.targets.card import float_card_lines
 from sparsegen.targets.render import c_real
@@ -145,6 +146,7 @@ def float_code(lowered: Lowered, program: Program, name: str) -> CCode:
     table_bytes = sum(table.size for table in tables)
     is_scaled, is_projected = program.offset is not None, program.projection is not None
     buffers = is_scaled * program.n_features + is_projected * program.n_seen
+    stack = float_stack(*(FLOAT.itemsize * n for n in (buffers, program.n_outputs, program.n_features)))
     functions = set().union(*(part.functions for part in parts))
     helpers = [f"c/{helper}.c.j2" for helper in HELPERS if helper in functions]
     longest = max(program.n_features, program.n_seen, *(part.n_vectors for part in parts))
@@ -156,7 +158,7 @@ def float_code(lowered: Lowered, program: Program, name: str) -> CCode:
         {
             "is_integer": False,
             "reads_indices": False,
-            "card": float_card_lines(lowered, program, table_bytes, FLOAT.itemsize * (buffers + program.n_outputs)),
+            "card": float_card_lines(lowered, program, table_bytes, stack),
             "n_vectors": max(part.n_vectors for part in parts),
             "feature_limit": f"1e{safe_power_of_ten(program)}",
             "summed_tables": [table.name for table in tables],

@@ -29,6 +29,7 @@ from sparsegen.targets.c.code import WORD, CCode, Table, c_type, index_type
 from sparsegen.targets.c.dsp import dsp_values
 from sparsegen.targets.c.range_code import range_lines, range_values
 from sparsegen.targets.c.row_table import make_row_table
+from sparsegen.targets.c.stack import integer_stack
 from sparsegen.targets.c.walk import SQUARES_STEP, WRITTEN_OUT, make_walk
 from sparsegen.targets.card import card_lines
 
@@ -78,7 +79,14 @@ def integer_code(lowered: Lowered, program: IntegerProgram, name: str, loops: st
     )
     buffers += 0 if dsp is None else dsp.buffer_bytes
     stage = reader.kind.meaning + ("" if projection is None else f", projected to {program.n_seen} values")
-    card = card_lines(lowered, len(program.vectors), stage, table_bytes, buffers)
+    stack = integer_stack(
+        buffers,
+        program.score_dtype.itemsize * program.n_outputs,
+        program.input_dtype.itemsize * program.n_features,
+        is_binary=program.n_outputs == 1,
+        reads_floats=reader.kind.is_float,
+    )
+    card = card_lines(lowered, len(program.vectors), stage, table_bytes, stack)
     source = "projected" if projection is not None else "q" if buffered else "x"
     return CCode(
         lowered,

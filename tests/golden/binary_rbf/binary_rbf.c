@@ -2,7 +2,7 @@
 
 #include "binary_rbf.h"
 
-#if BINARY_RBF_EXPORT != 0xae6aadc5u
+#if BINARY_RBF_EXPORT != 0xd2f2c83du
 #error "this file and binary_rbf.h are from different exports; export both again"
 #endif
 
@@ -50,7 +50,11 @@ static float binary_rbf_exp2(float t)
     halvings = (uint32_t)number.value; /* -t, rounded */
     f = t + (float)halvings;
     /* minimax polynomial on -0.5 to 0.5 */
-    number.value = ((((0.0013264727f * f + 0.009671513f) * f + 0.055507336f) * f + 0.24022242f) * f + 0.693147f) * f + 1.0f;
+    number.value = (0.0013264727f * f) + 0.009671513f;
+    number.value = (number.value * f) + 0.055507336f;
+    number.value = (number.value * f) + 0.24022242f;
+    number.value = (number.value * f) + 0.693147f;
+    number.value = (number.value * f) + 1.0f;
     number.bits -= halvings << 23; /* in the exponent field */
     return number.value;
 }
@@ -86,7 +90,7 @@ int binary_rbf_predict(const float *x)
     float scores[BINARY_RBF_OUTPUTS];
 
     binary_rbf_scores(x, scores);
-    return scores[0] > 0.0f ? 1 : 0;
+    return (scores[0] > 0.0f) ? 1 : 0;
 }
 
 const char *binary_rbf_label(int index)
@@ -95,7 +99,7 @@ const char *binary_rbf_label(int index)
         "0",
         "1",
     };
-    return (index >= 0 && index < BINARY_RBF_CLASSES) ? labels[index] : "";
+    return ((index >= 0) && (index < BINARY_RBF_CLASSES)) ? labels[index] : "";
 }
 
 /*
@@ -109,7 +113,7 @@ static uint32_t binary_rbf_sum(const volatile BINARY_RBF_ROM uint8_t *table, uin
     for (uint32_t i = 0u; i < size; ++i) {
         const uint32_t b = table[i];
 
-        sum += b * b + b;
+        sum += (b * b) + b;
     }
     return sum;
 }

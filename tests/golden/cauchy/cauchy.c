@@ -2,7 +2,7 @@
 
 #include "cauchy.h"
 
-#if CAUCHY_EXPORT != 0xcce1c463u
+#if CAUCHY_EXPORT != 0xc5cb272eu
 #error "this file and cauchy.h are from different exports; export both again"
 #endif
 
@@ -63,7 +63,7 @@ int cauchy_predict(const float *x)
     float scores[CAUCHY_OUTPUTS];
 
     cauchy_scores(x, scores);
-    return scores[0] > 0.0f ? 1 : 0;
+    return (scores[0] > 0.0f) ? 1 : 0;
 }
 
 const char *cauchy_label(int index)
@@ -72,7 +72,7 @@ const char *cauchy_label(int index)
         "0",
         "1",
     };
-    return (index >= 0 && index < CAUCHY_CLASSES) ? labels[index] : "";
+    return ((index >= 0) && (index < CAUCHY_CLASSES)) ? labels[index] : "";
 }
 
 /*
@@ -86,7 +86,7 @@ static uint32_t cauchy_sum(const volatile CAUCHY_ROM uint8_t *table, uint32_t si
     for (uint32_t i = 0u; i < size; ++i) {
         const uint32_t b = table[i];
 
-        sum += b * b + b;
+        sum += (b * b) + b;
     }
     return sum;
 }

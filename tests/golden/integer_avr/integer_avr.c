@@ -2,7 +2,7 @@
 
 #include "integer_avr.h"
 
-#if INTEGER_AVR_EXPORT != 0xe1d2d6f1u
+#if INTEGER_AVR_EXPORT != 0x162f9495u
 #error "this file and integer_avr.h are from different exports; export both again"
 #endif
 
@@ -52,13 +52,23 @@ static const INTEGER_AVR_ROM struct integer_avr_row {
     }, 446367146u, {10750}},
 };
 
-#if defined(__FLASH) && defined(__AVR_HAVE_MUL__) /* ATtiny parts have no multiplier */
-#define INTEGER_AVR_ASM
+#if defined(__FLASH) && defined(__AVR_HAVE_MUL__) && defined(__OPTIMIZE__) /* ATtiny parts have no multiplier, -O0 has too few registers */
+#if defined(__OPTIMIZE_SIZE__)
+#define INTEGER_AVR_ASM static inline
+#else /* inlined among faster code, the assembly would find too few registers */
+#define INTEGER_AVR_ASM static __attribute__((noinline))
+#endif
 /* The kernel value of one row, in assembly: the same as in the portable loop below. */
-static inline int integer_avr_value(const uint16_t *x, const INTEGER_AVR_ROM uint16_t *at, uint32_t squares)
+INTEGER_AVR_ASM int integer_avr_value(const uint16_t *x, const INTEGER_AVR_ROM uint16_t *at, uint32_t squares)
 {
-    uint32_t dot, d;
-    uint8_t a, b, c, e, zero, count;
+    uint32_t dot;
+    uint32_t d;
+    uint8_t a;
+    uint8_t b;
+    uint8_t c;
+    uint8_t e;
+    uint8_t zero;
+    uint8_t count;
 
     __asm__(
         "clr %A[dot]\n\t"
@@ -226,11 +236,12 @@ static inline int integer_avr_value(const uint16_t *x, const INTEGER_AVR_ROM uin
 static int integer_avr_half_power(uint32_t d)
 {
     const unsigned z = (unsigned)(d >> 12);
-    const INTEGER_AVR_ROM uint16_t *entry = integer_avr_powers + ((z >> 8) & 15u);
+    const INTEGER_AVR_ROM uint16_t *entry = &integer_avr_powers[(z >> 8) & 15u];
     const unsigned above = entry[0];
     const uint32_t fall = (uint32_t)(above - entry[1]) * (z & 255u);
+    const unsigned value = (above - (unsigned)(fall >> 8)) >> (z >> 12);
 
-    return (int)((above - (unsigned)(fall >> 8)) >> (z >> 12));
+    return (int)value;
 }
 #endif
 
@@ -241,14 +252,14 @@ static int32_t integer_avr_score(const int16_t *x)
     const volatile uint16_t *const f = q; /* volatile: read again for every vector, not copied to the stack */
 #endif
     const INTEGER_AVR_ROM struct integer_avr_row *r;
-    int32_t score = 204446203L;
+    int32_t score = (int32_t)204446203L;
     uint32_t squares = 0u;
 
     for (int j = 0; j < 17; ++j) {
-        const int32_t t = (int32_t)x[j] * integer_avr_multiplier[j] + integer_avr_bias[j];
-        const int32_t index = t > 0 ? t >> 3 : 0;
+        const int32_t t = ((int32_t)x[j] * integer_avr_multiplier[j]) + integer_avr_bias[j];
+        const uint32_t index = (t > 0) ? ((uint32_t)t >> 3) : 0u;
 
-        q[j] = (uint16_t)(index < 11239 ? index : 11239);
+        q[j] = (uint16_t)((index < 11239u) ? index : 11239u);
     }
     for (int j = 0; j < 16; j += 4) {
         squares += (uint32_t)q[j] * q[j];
@@ -257,7 +268,7 @@ static int32_t integer_avr_score(const int16_t *x)
         squares += (uint32_t)q[j + 3] * q[j + 3];
     }
     squares += (uint32_t)q[16] * q[16];
-    for (r = integer_avr_rows; r != integer_avr_rows + 3; ++r) {
+    for (r = integer_avr_rows; r != (integer_avr_rows + 3); ++r) {
 #if defined(INTEGER_AVR_ASM)
         const int value = integer_avr_value(q, r->at, squares);
 
@@ -279,7 +290,7 @@ static int32_t integer_avr_score(const int16_t *x)
             v += 8;
         }
         dot += (uint32_t)f[16] * v[0];
-        d = squares + r->norm - 2u * dot;
+        d = squares + r->norm - (2u * dot);
         if (d < 268435456u) {
             const int value = integer_avr_half_power(d);
 
@@ -297,7 +308,7 @@ void integer_avr_scores(const int16_t *x, int32_t *scores)
 
 int integer_avr_predict(const int16_t *x)
 {
-    return integer_avr_score(x) > 0 ? 1 : 0;
+    return (integer_avr_score(x) > 0) ? 1 : 0;
 }
 
 int integer_avr_in_range(const int16_t *x)
@@ -308,7 +319,7 @@ int integer_avr_in_range(const int16_t *x)
     static const INTEGER_AVR_ROM int16_t high[17] = {3, 2, 2, 4, 0, 3, 1, 1, 2, 2, 2, 0, 4, 2, 2, 4, 2};
 
     for (int j = 0; j < 17; ++j) {
-        if (x[j] < low[j] || x[j] > high[j]) {
+        if ((x[j] < low[j]) || (x[j] > high[j])) {
             return 0;
         }
     }
@@ -321,7 +332,7 @@ const char *integer_avr_label(int index)
         "0",
         "1",
     };
-    return (index >= 0 && index < INTEGER_AVR_CLASSES) ? labels[index] : "";
+    return ((index >= 0) && (index < INTEGER_AVR_CLASSES)) ? labels[index] : "";
 }
 
 /*
@@ -335,7 +346,7 @@ static uint32_t integer_avr_sum(const volatile INTEGER_AVR_ROM uint8_t *table, u
     for (uint32_t i = 0u; i < size; ++i) {
         const uint32_t b = table[i];
 
-        sum += b * b + b;
+        sum += (b * b) + b;
     }
     return sum;
 }

@@ -2,7 +2,7 @@
 
 #include "integer_cauchy.h"
 
-#if INTEGER_CAUCHY_EXPORT != 0x7d9a8242u
+#if INTEGER_CAUCHY_EXPORT != 0xb05f265du
 #error "this file and integer_cauchy.h are from different exports; export both again"
 #endif
 
@@ -69,7 +69,8 @@ static int integer_cauchy_kernel0(uint32_t d)
     entry += z >> 8;
     above = entry[0];
     fall = (uint32_t)(above - entry[1]) * (z & 255u);
-    return (int)(above - (unsigned)(fall >> 8));
+    above -= (unsigned)(fall >> 8);
+    return (int)above;
 }
 
 /*
@@ -91,27 +92,28 @@ static int integer_cauchy_kernel1(uint32_t d)
     entry += z >> 8;
     above = entry[0];
     fall = (uint32_t)(above - entry[1]) * (z & 255u);
-    return (int)(above - (unsigned)(fall >> 8));
+    above -= (unsigned)(fall >> 8);
+    return (int)above;
 }
 
 static int32_t integer_cauchy_score(const uint8_t *x)
 {
     const volatile uint8_t *const f = x; /* volatile: read again for every vector, not copied to the stack */
     const INTEGER_CAUCHY_ROM struct integer_cauchy_row *r;
-    int32_t score = 36754258L;
+    int32_t score = (int32_t)36754258L;
     uint32_t squares = 0u;
 
     squares += (unsigned)x[0] * x[0];
     squares += (unsigned)x[1] * x[1];
     squares += (unsigned)x[2] * x[2];
-    for (r = integer_cauchy_rows; r != integer_cauchy_rows + 3; ++r) {
+    for (r = integer_cauchy_rows; r != (integer_cauchy_rows + 3); ++r) {
         uint32_t dot = 0u;
         uint32_t d;
 
         dot += (unsigned)f[0] * r->at[0];
         dot += (unsigned)f[1] * r->at[1];
         dot += (unsigned)f[2] * r->at[2];
-        d = squares + r->norm - 2u * dot;
+        d = squares + r->norm - (2u * dot);
         if (d < 131072u) {
             const int value = integer_cauchy_kernel0(d);
 
@@ -133,7 +135,7 @@ void integer_cauchy_scores(const uint8_t *x, int32_t *scores)
 
 int integer_cauchy_predict(const uint8_t *x)
 {
-    return integer_cauchy_score(x) > 0 ? 1 : 0;
+    return (integer_cauchy_score(x) > 0) ? 1 : 0;
 }
 
 int integer_cauchy_in_range(const uint8_t *x)
@@ -149,7 +151,7 @@ const char *integer_cauchy_label(int index)
         "0",
         "1",
     };
-    return (index >= 0 && index < INTEGER_CAUCHY_CLASSES) ? labels[index] : "";
+    return ((index >= 0) && (index < INTEGER_CAUCHY_CLASSES)) ? labels[index] : "";
 }
 
 /*
@@ -163,7 +165,7 @@ static uint32_t integer_cauchy_sum(const volatile INTEGER_CAUCHY_ROM uint8_t *ta
     for (uint32_t i = 0u; i < size; ++i) {
         const uint32_t b = table[i];
 
-        sum += b * b + b;
+        sum += (b * b) + b;
     }
     return sum;
 }

@@ -2,7 +2,7 @@
 
 #include "integer_laplacian.h"
 
-#if INTEGER_LAPLACIAN_EXPORT != 0x33aea620u
+#if INTEGER_LAPLACIAN_EXPORT != 0x47732e05u
 #error "this file and integer_laplacian.h are from different exports; export both again"
 #endif
 
@@ -51,11 +51,12 @@ static const INTEGER_LAPLACIAN_ROM struct integer_laplacian_row {
 static int integer_laplacian_half_power(uint32_t d)
 {
     const unsigned z = (unsigned)(d << 6);
-    const INTEGER_LAPLACIAN_ROM uint16_t *entry = integer_laplacian_powers + ((z >> 8) & 15u);
+    const INTEGER_LAPLACIAN_ROM uint16_t *entry = &integer_laplacian_powers[(z >> 8) & 15u];
     const unsigned above = entry[0];
     const uint32_t fall = (uint32_t)(above - entry[1]) * (z & 255u);
+    const unsigned value = (above - (unsigned)(fall >> 8)) >> (z >> 12);
 
-    return (int)((above - (unsigned)(fall >> 8)) >> (z >> 12));
+    return (int)value;
 }
 
 void integer_laplacian_scores(const float *x, int32_t *scores)
@@ -75,21 +76,21 @@ void integer_laplacian_scores(const float *x, int32_t *scores)
         if (t.bits < 0x437F0000u) { /* from 0 to 255 */
             q[j] = (uint8_t)t.value;
         } else {
-            q[j] = t.bits <= 0x7F800000u ? 255 : 0; /* beyond; a negative number and a NaN become 0 */
+            q[j] = (t.bits <= 0x7F800000u) ? 255u : 0u; /* beyond; a negative number and a NaN become 0 */
         }
     }
-    for (r = integer_laplacian_rows; r != integer_laplacian_rows + 5; ++r) {
+    for (r = integer_laplacian_rows; r != (integer_laplacian_rows + 5); ++r) {
         uint32_t d = 0u;
         unsigned t;
 
         t = f[0];
-        d += t > r->at[0] ? t - r->at[0] : r->at[0] - t;
+        d += (t > r->at[0]) ? (t - r->at[0]) : (r->at[0] - t);
         t = f[1];
-        d += t > r->at[1] ? t - r->at[1] : r->at[1] - t;
+        d += (t > r->at[1]) ? (t - r->at[1]) : (r->at[1] - t);
         t = f[2];
-        d += t > r->at[2] ? t - r->at[2] : r->at[2] - t;
+        d += (t > r->at[2]) ? (t - r->at[2]) : (r->at[2] - t);
         t = f[3];
-        d += t > r->at[3] ? t - r->at[3] : r->at[3] - t;
+        d += (t > r->at[3]) ? (t - r->at[3]) : (r->at[3] - t);
         if (d < 1024u) {
             const int value = integer_laplacian_half_power(d);
 
@@ -124,7 +125,7 @@ int integer_laplacian_in_range(const float *x)
 
         t.value = x[j];
         /* bits of an infinity or a NaN, which not every compiler flag lets a comparison see */
-        if ((t.bits & 0x7FFFFFFFu) >= 0x7F800000u || x[j] < low[j] || x[j] > high[j]) {
+        if (((t.bits & 0x7FFFFFFFu) >= 0x7F800000u) || (x[j] < low[j]) || (x[j] > high[j])) {
             return 0;
         }
     }
@@ -138,7 +139,7 @@ const char *integer_laplacian_label(int index)
         "right",
         "gr\303\266\303\237er",
     };
-    return (index >= 0 && index < INTEGER_LAPLACIAN_CLASSES) ? labels[index] : "";
+    return ((index >= 0) && (index < INTEGER_LAPLACIAN_CLASSES)) ? labels[index] : "";
 }
 
 /*
@@ -152,7 +153,7 @@ static uint32_t integer_laplacian_sum(const volatile INTEGER_LAPLACIAN_ROM uint8
     for (uint32_t i = 0u; i < size; ++i) {
         const uint32_t b = table[i];
 
-        sum += b * b + b;
+        sum += (b * b) + b;
     }
     return sum;
 }

@@ -2,7 +2,7 @@
 
 #include "integer_linear.h"
 
-#if INTEGER_LINEAR_EXPORT != 0x074bcb22u
+#if INTEGER_LINEAR_EXPORT != 0x4249424au
 #error "this file and integer_linear.h are from different exports; export both again"
 #endif
 
@@ -41,10 +41,10 @@ void integer_linear_scores(const uint8_t *x, int32_t *scores)
         scores[k] = integer_linear_intercept[k];
     }
     for (int j = 0; j < 4; ++j) {
-        const int32_t t = (int32_t)x[j] * integer_linear_multiplier[j] + integer_linear_bias[j];
-        const int32_t index = t > 0 ? t >> 14 : 0;
+        const int32_t t = ((int32_t)x[j] * integer_linear_multiplier[j]) + integer_linear_bias[j];
+        const uint32_t index = (t > 0) ? ((uint32_t)t >> 14) : 0u;
 
-        q[j] = (uint16_t)(index < 79 ? index : 79);
+        q[j] = (uint16_t)((index < 79u) ? index : 79u);
     }
     for (int k = 0; k < 3; ++k) {
         scores[k] += (int32_t)q[0] * c[0];
@@ -75,7 +75,7 @@ int integer_linear_in_range(const uint8_t *x)
     static const INTEGER_LINEAR_ROM uint8_t high[4] = {89, 87, 88, 88};
 
     for (int j = 0; j < 4; ++j) {
-        if (x[j] < low[j] || x[j] > high[j]) {
+        if ((x[j] < low[j]) || (x[j] > high[j])) {
             return 0;
         }
     }
@@ -89,7 +89,7 @@ const char *integer_linear_label(int index)
         "20",
         "30",
     };
-    return (index >= 0 && index < INTEGER_LINEAR_CLASSES) ? labels[index] : "";
+    return ((index >= 0) && (index < INTEGER_LINEAR_CLASSES)) ? labels[index] : "";
 }
 
 /*
@@ -103,7 +103,7 @@ static uint32_t integer_linear_sum(const volatile INTEGER_LINEAR_ROM uint8_t *ta
     for (uint32_t i = 0u; i < size; ++i) {
         const uint32_t b = table[i];
 
-        sum += b * b + b;
+        sum += (b * b) + b;
     }
     return sum;
 }

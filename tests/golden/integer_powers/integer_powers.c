@@ -2,7 +2,7 @@
 
 #include "integer_powers.h"
 
-#if INTEGER_POWERS_EXPORT != 0x38b6e2a2u
+#if INTEGER_POWERS_EXPORT != 0x1150d131u
 #error "this file and integer_powers.h are from different exports; export both again"
 #endif
 
@@ -59,11 +59,12 @@ static const INTEGER_POWERS_ROM struct integer_powers_row {
 static int integer_powers_half_power(uint32_t d)
 {
     const unsigned z = (unsigned)(d >> 14);
-    const INTEGER_POWERS_ROM uint16_t *entry = integer_powers_powers + ((z >> 8) & 15u);
+    const INTEGER_POWERS_ROM uint16_t *entry = &integer_powers_powers[(z >> 8) & 15u];
     const unsigned above = entry[0];
     const uint32_t fall = (uint32_t)(above - entry[1]) * (z & 255u);
+    const unsigned value = (above - (unsigned)(fall >> 8)) >> (z >> 12);
 
-    return (int)((above - (unsigned)(fall >> 8)) >> (z >> 12));
+    return (int)value;
 }
 
 void integer_powers_scores(const float *x, int32_t *scores)
@@ -84,20 +85,20 @@ void integer_powers_scores(const float *x, int32_t *scores)
         if (t.bits < 0x46D10400u) { /* from 0 to 26754 */
             q[j] = (uint16_t)t.value;
         } else {
-            q[j] = t.bits <= 0x7F800000u ? 26754 : 0; /* beyond; a negative number and a NaN become 0 */
+            q[j] = (t.bits <= 0x7F800000u) ? 26754u : 0u; /* beyond; a negative number and a NaN become 0 */
         }
     }
     squares += (uint32_t)q[0] * q[0];
     squares += (uint32_t)q[1] * q[1];
     squares += (uint32_t)q[2] * q[2];
-    for (r = integer_powers_rows; r != integer_powers_rows + 4; ++r) {
+    for (r = integer_powers_rows; r != (integer_powers_rows + 4); ++r) {
         uint32_t dot = 0u;
         uint32_t d;
 
         dot += (uint32_t)f[0] * r->at[0];
         dot += (uint32_t)f[1] * r->at[1];
         dot += (uint32_t)f[2] * r->at[2];
-        d = squares + r->norm - 2u * dot;
+        d = squares + r->norm - (2u * dot);
         if (d < 268435456u) {
             const int value = integer_powers_half_power(d << 2);
 
@@ -146,7 +147,7 @@ int integer_powers_in_range(const float *x)
 
         t.value = x[j];
         /* bits of an infinity or a NaN, which not every compiler flag lets a comparison see */
-        if ((t.bits & 0x7FFFFFFFu) >= 0x7F800000u || x[j] < low[j] || x[j] > high[j]) {
+        if (((t.bits & 0x7FFFFFFFu) >= 0x7F800000u) || (x[j] < low[j]) || (x[j] > high[j])) {
             return 0;
         }
     }
@@ -160,7 +161,7 @@ const char *integer_powers_label(int index)
         "1",
         "2",
     };
-    return (index >= 0 && index < INTEGER_POWERS_CLASSES) ? labels[index] : "";
+    return ((index >= 0) && (index < INTEGER_POWERS_CLASSES)) ? labels[index] : "";
 }
 
 /*
@@ -174,7 +175,7 @@ static uint32_t integer_powers_sum(const volatile INTEGER_POWERS_ROM uint8_t *ta
     for (uint32_t i = 0u; i < size; ++i) {
         const uint32_t b = table[i];
 
-        sum += b * b + b;
+        sum += (b * b) + b;
     }
     return sum;
 }

@@ -2,7 +2,7 @@
 
 #include "integer_projected.h"
 
-#if INTEGER_PROJECTED_EXPORT != 0x16d4c075u
+#if INTEGER_PROJECTED_EXPORT != 0x74312832u
 #error "this file and integer_projected.h are from different exports; export both again"
 #endif
 
@@ -64,11 +64,12 @@ static const INTEGER_PROJECTED_ROM struct integer_projected_row {
 static int integer_projected_half_power(uint32_t d)
 {
     const unsigned z = (unsigned)(d >> 1);
-    const INTEGER_PROJECTED_ROM uint16_t *entry = integer_projected_powers + ((z >> 8) & 15u);
+    const INTEGER_PROJECTED_ROM uint16_t *entry = &integer_projected_powers[(z >> 8) & 15u];
     const unsigned above = entry[0];
     const uint32_t fall = (uint32_t)(above - entry[1]) * (z & 255u);
+    const unsigned value = (above - (unsigned)(fall >> 8)) >> (z >> 12);
 
-    return (int)((above - (unsigned)(fall >> 8)) >> (z >> 12));
+    return (int)value;
 }
 
 static int32_t integer_projected_score(const int16_t *x)
@@ -78,17 +79,18 @@ static int32_t integer_projected_score(const int16_t *x)
     const INTEGER_PROJECTED_ROM int8_t *p = integer_projected_projection;
     const volatile uint8_t *const f = projected; /* volatile: read again for every vector, not copied to the stack */
     const INTEGER_PROJECTED_ROM struct integer_projected_row *r;
-    int32_t score = 38176792L;
+    int32_t score = (int32_t)38176792L;
     uint32_t squares = 0u;
 
     for (int j = 0; j < 18; ++j) {
-        const int32_t t = (int32_t)x[j] * integer_projected_multiplier[j] + integer_projected_bias[j];
-        const int32_t index = t > 0 ? t >> 14 : 0;
+        const int32_t t = ((int32_t)x[j] * integer_projected_multiplier[j]) + integer_projected_bias[j];
+        const uint32_t index = (t > 0) ? ((uint32_t)t >> 14) : 0u;
 
-        q[j] = (uint8_t)(index < 135 ? index : 135);
+        q[j] = (uint8_t)((index < 135u) ? index : 135u);
     }
     for (int i = 0; i < 3; ++i) {
         int32_t t = integer_projected_projection_bias[i];
+        uint32_t index;
 
         for (int j = 0; j < 16; j += 8) {
             t += (int32_t)q[j] * p[0];
@@ -104,20 +106,20 @@ static int32_t integer_projected_score(const int16_t *x)
         t += (int32_t)q[16] * p[0];
         t += (int32_t)q[17] * p[1];
         p += 2;
-        t = t > 0 ? t >> 8 : 0;
-        projected[i] = (uint8_t)(t < 255 ? t : 255);
+        index = (t > 0) ? ((uint32_t)t >> 8) : 0u;
+        projected[i] = (uint8_t)((index < 255u) ? index : 255u);
     }
     squares += (unsigned)projected[0] * projected[0];
     squares += (unsigned)projected[1] * projected[1];
     squares += (unsigned)projected[2] * projected[2];
-    for (r = integer_projected_rows; r != integer_projected_rows + 4; ++r) {
+    for (r = integer_projected_rows; r != (integer_projected_rows + 4); ++r) {
         uint32_t dot = 0u;
         uint32_t d;
 
         dot += (unsigned)f[0] * r->at[0];
         dot += (unsigned)f[1] * r->at[1];
         dot += (unsigned)f[2] * r->at[2];
-        d = squares + r->norm - 2u * dot;
+        d = squares + r->norm - (2u * dot);
         if (d < 131072u) {
             const int value = integer_projected_half_power(d);
 
@@ -134,7 +136,7 @@ void integer_projected_scores(const int16_t *x, int32_t *scores)
 
 int integer_projected_predict(const int16_t *x)
 {
-    return integer_projected_score(x) > 0 ? 1 : 0;
+    return (integer_projected_score(x) > 0) ? 1 : 0;
 }
 
 int integer_projected_in_range(const int16_t *x)
@@ -149,15 +151,15 @@ int integer_projected_in_range(const int16_t *x)
     const INTEGER_PROJECTED_ROM int8_t *p = integer_projected_projection;
 
     for (int j = 0; j < 18; ++j) {
-        if (x[j] < low[j] || x[j] > high[j]) {
+        if ((x[j] < low[j]) || (x[j] > high[j])) {
             return 0;
         }
     }
     for (int j = 0; j < 18; ++j) {
-        const int32_t t = (int32_t)x[j] * integer_projected_multiplier[j] + integer_projected_bias[j];
-        const int32_t index = t > 0 ? t >> 14 : 0;
+        const int32_t t = ((int32_t)x[j] * integer_projected_multiplier[j]) + integer_projected_bias[j];
+        const uint32_t index = (t > 0) ? ((uint32_t)t >> 14) : 0u;
 
-        q[j] = (uint8_t)(index < 135 ? index : 135);
+        q[j] = (uint8_t)((index < 135u) ? index : 135u);
     }
     for (int i = 0; i < 3; ++i) {
         int32_t t = integer_projected_projection_bias[i];
@@ -176,7 +178,7 @@ int integer_projected_in_range(const int16_t *x)
         t += (int32_t)q[16] * p[0];
         t += (int32_t)q[17] * p[1];
         p += 2;
-        if (t < 0 || t >> 8 > 255) {
+        if ((t < 0) || (((uint32_t)t >> 8) > 255u)) {
             return 0;
         }
     }
@@ -189,7 +191,7 @@ const char *integer_projected_label(int index)
         "no",
         "yes",
     };
-    return (index >= 0 && index < INTEGER_PROJECTED_CLASSES) ? labels[index] : "";
+    return ((index >= 0) && (index < INTEGER_PROJECTED_CLASSES)) ? labels[index] : "";
 }
 
 /*
@@ -203,7 +205,7 @@ static uint32_t integer_projected_sum(const volatile INTEGER_PROJECTED_ROM uint8
     for (uint32_t i = 0u; i < size; ++i) {
         const uint32_t b = table[i];
 
-        sum += b * b + b;
+        sum += (b * b) + b;
     }
     return sum;
 }

@@ -2,7 +2,7 @@
 
 #include "integer_rbf.h"
 
-#if INTEGER_RBF_EXPORT != 0xad511534u
+#if INTEGER_RBF_EXPORT != 0x58558982u
 #error "this file and integer_rbf.h are from different exports; export both again"
 #endif
 
@@ -42,31 +42,32 @@ static const INTEGER_RBF_ROM struct integer_rbf_row {
 static int integer_rbf_half_power(uint32_t d)
 {
     const unsigned z = (unsigned)(d >> 1);
-    const INTEGER_RBF_ROM uint16_t *entry = integer_rbf_powers + ((z >> 8) & 15u);
+    const INTEGER_RBF_ROM uint16_t *entry = &integer_rbf_powers[(z >> 8) & 15u];
     const unsigned above = entry[0];
     const uint32_t fall = (uint32_t)(above - entry[1]) * (z & 255u);
+    const unsigned value = (above - (unsigned)(fall >> 8)) >> (z >> 12);
 
-    return (int)((above - (unsigned)(fall >> 8)) >> (z >> 12));
+    return (int)value;
 }
 
 static int32_t integer_rbf_score(const uint8_t *x)
 {
     const volatile uint8_t *const f = x; /* volatile: read again for every vector, not copied to the stack */
     const INTEGER_RBF_ROM struct integer_rbf_row *r;
-    int32_t score = 54346335L;
+    int32_t score = (int32_t)54346335L;
     uint32_t squares = 0u;
 
     squares += (unsigned)x[0] * x[0];
     squares += (unsigned)x[1] * x[1];
     squares += (unsigned)x[2] * x[2];
-    for (r = integer_rbf_rows; r != integer_rbf_rows + 4; ++r) {
+    for (r = integer_rbf_rows; r != (integer_rbf_rows + 4); ++r) {
         uint32_t dot = 0u;
         uint32_t d;
 
         dot += (unsigned)f[0] * r->at[0];
         dot += (unsigned)f[1] * r->at[1];
         dot += (unsigned)f[2] * r->at[2];
-        d = squares + r->norm - 2u * dot;
+        d = squares + r->norm - (2u * dot);
         if (d < 131072u) {
             const int value = integer_rbf_half_power(d);
 
@@ -83,7 +84,7 @@ void integer_rbf_scores(const uint8_t *x, int32_t *scores)
 
 int integer_rbf_predict(const uint8_t *x)
 {
-    return integer_rbf_score(x) > 0 ? 1 : 0;
+    return (integer_rbf_score(x) > 0) ? 1 : 0;
 }
 
 int integer_rbf_in_range(const uint8_t *x)
@@ -99,7 +100,7 @@ const char *integer_rbf_label(int index)
         "0",
         "1",
     };
-    return (index >= 0 && index < INTEGER_RBF_CLASSES) ? labels[index] : "";
+    return ((index >= 0) && (index < INTEGER_RBF_CLASSES)) ? labels[index] : "";
 }
 
 /*
@@ -113,7 +114,7 @@ static uint32_t integer_rbf_sum(const volatile INTEGER_RBF_ROM uint8_t *table, u
     for (uint32_t i = 0u; i < size; ++i) {
         const uint32_t b = table[i];
 
-        sum += b * b + b;
+        sum += (b * b) + b;
     }
     return sum;
 }

@@ -2,7 +2,7 @@
 
 #include "laplacian_text.h"
 
-#if LAPLACIAN_TEXT_EXPORT != 0x4700fe63u
+#if LAPLACIAN_TEXT_EXPORT != 0xcb01dcb3u
 #error "this file and laplacian_text.h are from different exports; export both again"
 #endif
 
@@ -53,7 +53,11 @@ static float laplacian_text_exp2(float t)
     halvings = (uint32_t)number.value; /* -t, rounded */
     f = t + (float)halvings;
     /* minimax polynomial on -0.5 to 0.5 */
-    number.value = ((((0.0013264727f * f + 0.009671513f) * f + 0.055507336f) * f + 0.24022242f) * f + 0.693147f) * f + 1.0f;
+    number.value = (0.0013264727f * f) + 0.009671513f;
+    number.value = (number.value * f) + 0.055507336f;
+    number.value = (number.value * f) + 0.24022242f;
+    number.value = (number.value * f) + 0.693147f;
+    number.value = (number.value * f) + 1.0f;
     number.bits -= halvings << 23; /* in the exponent field */
     return number.value;
 }
@@ -88,7 +92,7 @@ void laplacian_text_scores(const float *x, float *scores)
         t = t * -0.7213475f;
         k0 = laplacian_text_exp2(t);
         for (int k = 0; k < 3; ++k) {
-            scores[k] += c[k] * k0;
+            scores[k] += (c[k] * k0);
         }
         c += 3;
     }
@@ -115,7 +119,7 @@ const char *laplacian_text_label(int index)
         "right",
         "gr\303\266\303\237er",
     };
-    return (index >= 0 && index < LAPLACIAN_TEXT_CLASSES) ? labels[index] : "";
+    return ((index >= 0) && (index < LAPLACIAN_TEXT_CLASSES)) ? labels[index] : "";
 }
 
 /*
@@ -129,7 +133,7 @@ static uint32_t laplacian_text_sum(const volatile LAPLACIAN_TEXT_ROM uint8_t *ta
     for (uint32_t i = 0u; i < size; ++i) {
         const uint32_t b = table[i];
 
-        sum += b * b + b;
+        sum += (b * b) + b;
     }
     return sum;
 }

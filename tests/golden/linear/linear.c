@@ -2,7 +2,7 @@
 
 #include "linear.h"
 
-#if LINEAR_EXPORT != 0x565f8601u
+#if LINEAR_EXPORT != 0xe8b4f96fu
 #error "this file and linear.h are from different exports; export both again"
 #endif
 
@@ -49,7 +49,7 @@ void linear_scores(const float *x, float *scores)
         t += x[3] * v[4];
         v += 5;
         for (int k = 0; k < 3; ++k) {
-            scores[k] += c[k] * t;
+            scores[k] += (c[k] * t);
         }
         c += 3;
     }
@@ -76,7 +76,7 @@ const char *linear_label(int index)
         "20",
         "30",
     };
-    return (index >= 0 && index < LINEAR_CLASSES) ? labels[index] : "";
+    return ((index >= 0) && (index < LINEAR_CLASSES)) ? labels[index] : "";
 }
 
 /*
@@ -90,7 +90,7 @@ static uint32_t linear_sum(const volatile LINEAR_ROM uint8_t *table, uint32_t si
     for (uint32_t i = 0u; i < size; ++i) {
         const uint32_t b = table[i];
 
-        sum += b * b + b;
+        sum += (b * b) + b;
     }
     return sum;
 }

@@ -2,7 +2,7 @@
 
 #include "matern32.h"
 
-#if MATERN32_EXPORT != 0xea56d2adu
+#if MATERN32_EXPORT != 0xdf467327u
 #error "this file and matern32.h are from different exports; export both again"
 #endif
 
@@ -56,7 +56,11 @@ static float matern32_exp2(float t)
     halvings = (uint32_t)number.value; /* -t, rounded */
     f = t + (float)halvings;
     /* minimax polynomial on -0.5 to 0.5 */
-    number.value = ((((0.0013264727f * f + 0.009671513f) * f + 0.055507336f) * f + 0.24022242f) * f + 0.693147f) * f + 1.0f;
+    number.value = (0.0013264727f * f) + 0.009671513f;
+    number.value = (number.value * f) + 0.055507336f;
+    number.value = (number.value * f) + 0.24022242f;
+    number.value = (number.value * f) + 0.693147f;
+    number.value = (number.value * f) + 1.0f;
     number.bits -= halvings << 23; /* in the exponent field */
     return number.value;
 }
@@ -69,28 +73,33 @@ static float matern32_exp2(float t)
 static float matern32_sqrt(float a)
 {
     union { float value; uint32_t bits; } number;
-    uint32_t v, top, y, gap, root, rest;
+    uint32_t v;
+    uint32_t top;
+    uint32_t y;
+    uint32_t gap;
+    uint32_t root;
+    uint32_t rest;
 
     number.value = a;
-    if (number.bits - 0x00800000u >= 0x7F000000u) {
-        return number.bits == 0x7F800000u ? 1.8446743e19f : 0.0f;
+    if ((number.bits - 0x00800000u) >= 0x7F000000u) {
+        return (number.bits == 0x7F800000u) ? 1.8446743e19f : 0.0f;
     }
     v = (number.bits | 0x00800000u) << 8; /* a = v 4^n, with v from 1 to 4, times 2^30 */
     if ((number.bits & 0x00800000u) != 0u) {
         v >>= 1;
     }
     top = v >> 16;
-    y = 87518u - (top * (107655u - (top * 53693u >> 16)) >> 16); /* 1 / sqrt(v), times 2^16, within 2.5 % */
-    gap = (0x44008000u - (top * y >> 16) * y) >> 16; /* 1.0625 - v y^2, times 2^14 */
-    y = y * (31791u + (gap * (59460u + (gap * 196656u >> 16)) >> 16)) >> 15; /* within 0.01 % */
-    root = (top * y >> 16 << 1) - 3u; /* sqrt(v), times 2^15, from below */
-    rest = v - root * root;
-    root = (root << 8) + ((rest >> 4) * y >> 20); /* times 2^23: the nearest or one less */
-    rest = (v << 16) - root * root; /* modulo 2^32, which is enough */
-    if (rest + root > 2u * root) {
+    y = 87518u - ((top * (107655u - ((top * 53693u) >> 16))) >> 16); /* 1 / sqrt(v), times 2^16, within 2.5 % */
+    gap = (0x44008000u - (((top * y) >> 16) * y)) >> 16; /* 1.0625 - v y^2, times 2^14 */
+    y = (y * (31791u + ((gap * (59460u + ((gap * 196656u) >> 16))) >> 16))) >> 15; /* within 0.01 % */
+    root = (((top * y) >> 16) << 1) - 3u; /* sqrt(v), times 2^15, from below */
+    rest = v - (root * root);
+    root = (root << 8) + (((rest >> 4) * y) >> 20); /* times 2^23: the nearest or one less */
+    rest = (v << 16) - (root * root); /* modulo 2^32, which is enough */
+    if ((rest + root) > (2u * root)) {
         ++root;
     }
-    number.bits = ((number.bits + 0x3F800000u) >> 24 << 23) + (root - 0x00800000u);
+    number.bits = (((number.bits + 0x3F800000u) >> 24) << 23) + (root - 0x00800000u);
     return number.value;
 }
 
@@ -110,7 +119,11 @@ void matern32_scores(const float *x, float *scores)
     squares += matern32_square[4] * x[4] * x[4];
     for (int u = 0; u < 4; ++u) {
         float t = squares + v[0];
-        float k0, k1, k2, k3, k4;
+        float k0;
+        float k1;
+        float k2;
+        float k3;
+        float k4;
 
         t += x[0] * v[1];
         t += x[1] * v[2];
@@ -124,7 +137,7 @@ void matern32_scores(const float *x, float *scores)
         k3 = matern32_exp2(k2);
         k4 = k1 * k3;
         for (int k = 0; k < 3; ++k) {
-            scores[k] += c[k] * k4;
+            scores[k] += (c[k] * k4);
         }
         c += 3;
     }
@@ -151,7 +164,7 @@ const char *matern32_label(int index)
         "1",
         "2",
     };
-    return (index >= 0 && index < MATERN32_CLASSES) ? labels[index] : "";
+    return ((index >= 0) && (index < MATERN32_CLASSES)) ? labels[index] : "";
 }
 
 /*
@@ -165,7 +178,7 @@ static uint32_t matern32_sum(const volatile MATERN32_ROM uint8_t *table, uint32_
     for (uint32_t i = 0u; i < size; ++i) {
         const uint32_t b = table[i];
 
-        sum += b * b + b;
+        sum += (b * b) + b;
     }
     return sum;
 }

@@ -2,7 +2,7 @@
 
 #include "poly.h"
 
-#if POLY_EXPORT != 0x40c6770fu
+#if POLY_EXPORT != 0x2670ce91u
 #error "this file and poly.h are from different exports; export both again"
 #endif
 
@@ -40,7 +40,8 @@ void poly_scores(const float *x, float *scores)
 
     for (int u = 0; u < 3; ++u) {
         float t = v[0];
-        float k0, k1;
+        float k0;
+        float k1;
 
         t += x[0] * v[1];
         t += x[1] * v[2];
@@ -61,7 +62,7 @@ int poly_predict(const float *x)
     float scores[POLY_OUTPUTS];
 
     poly_scores(x, scores);
-    return scores[0] > 0.0f ? 1 : 0;
+    return (scores[0] > 0.0f) ? 1 : 0;
 }
 
 const char *poly_label(int index)
@@ -70,7 +71,7 @@ const char *poly_label(int index)
         "-1",
         "1",
     };
-    return (index >= 0 && index < POLY_CLASSES) ? labels[index] : "";
+    return ((index >= 0) && (index < POLY_CLASSES)) ? labels[index] : "";
 }
 
 /*
@@ -84,7 +85,7 @@ static uint32_t poly_sum(const volatile POLY_ROM uint8_t *table, uint32_t size)
     for (uint32_t i = 0u; i < size; ++i) {
         const uint32_t b = table[i];
 
-        sum += b * b + b;
+        sum += (b * b) + b;
     }
     return sum;
 }

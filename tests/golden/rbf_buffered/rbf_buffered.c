@@ -2,7 +2,7 @@
 
 #include "rbf_buffered.h"
 
-#if RBF_BUFFERED_EXPORT != 0x53b30f60u
+#if RBF_BUFFERED_EXPORT != 0x1b65ed37u
 #error "this file and rbf_buffered.h are from different exports; export both again"
 #endif
 
@@ -67,7 +67,11 @@ static float rbf_buffered_exp2(float t)
     halvings = (uint32_t)number.value; /* -t, rounded */
     f = t + (float)halvings;
     /* minimax polynomial on -0.5 to 0.5 */
-    number.value = ((((0.0013264727f * f + 0.009671513f) * f + 0.055507336f) * f + 0.24022242f) * f + 0.693147f) * f + 1.0f;
+    number.value = (0.0013264727f * f) + 0.009671513f;
+    number.value = (number.value * f) + 0.055507336f;
+    number.value = (number.value * f) + 0.24022242f;
+    number.value = (number.value * f) + 0.693147f;
+    number.value = (number.value * f) + 1.0f;
     number.bits -= halvings << 23; /* in the exponent field */
     return number.value;
 }
@@ -115,7 +119,7 @@ int rbf_buffered_predict(const float *x)
     float scores[RBF_BUFFERED_OUTPUTS];
 
     rbf_buffered_scores(x, scores);
-    return scores[0] > 0.0f ? 1 : 0;
+    return (scores[0] > 0.0f) ? 1 : 0;
 }
 
 const char *rbf_buffered_label(int index)
@@ -124,7 +128,7 @@ const char *rbf_buffered_label(int index)
         "0",
         "1",
     };
-    return (index >= 0 && index < RBF_BUFFERED_CLASSES) ? labels[index] : "";
+    return ((index >= 0) && (index < RBF_BUFFERED_CLASSES)) ? labels[index] : "";
 }
 
 /*
@@ -138,7 +142,7 @@ static uint32_t rbf_buffered_sum(const volatile RBF_BUFFERED_ROM uint8_t *table,
     for (uint32_t i = 0u; i < size; ++i) {
         const uint32_t b = table[i];
 
-        sum += b * b + b;
+        sum += (b * b) + b;
     }
     return sum;
 }

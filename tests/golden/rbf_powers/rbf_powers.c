@@ -2,7 +2,7 @@
 
 #include "rbf_powers.h"
 
-#if RBF_POWERS_EXPORT != 0x22226a9du
+#if RBF_POWERS_EXPORT != 0x6999b484u
 #error "this file and rbf_powers.h are from different exports; export both again"
 #endif
 
@@ -55,7 +55,11 @@ static float rbf_powers_exp2(float t)
     halvings = (uint32_t)number.value; /* -t, rounded */
     f = t + (float)halvings;
     /* minimax polynomial on -0.5 to 0.5 */
-    number.value = ((((0.0013264727f * f + 0.009671513f) * f + 0.055507336f) * f + 0.24022242f) * f + 0.693147f) * f + 1.0f;
+    number.value = (0.0013264727f * f) + 0.009671513f;
+    number.value = (number.value * f) + 0.055507336f;
+    number.value = (number.value * f) + 0.24022242f;
+    number.value = (number.value * f) + 0.693147f;
+    number.value = (number.value * f) + 1.0f;
     number.bits -= halvings << 23; /* in the exponent field */
     return number.value;
 }
@@ -75,7 +79,11 @@ void rbf_powers_scores(const float *x, float *scores)
     squares *= -0.36067376f;
     for (int u = 0; u < 4; ++u) {
         float t = squares + v[0];
-        float k0, k1, k2, k3, k4;
+        float k0;
+        float k1;
+        float k2;
+        float k3;
+        float k4;
 
         t += x[0] * v[1];
         t += x[1] * v[2];
@@ -87,7 +95,7 @@ void rbf_powers_scores(const float *x, float *scores)
         k3 = k2 * k2;
         k4 = k3 * k3;
         for (int k = 0; k < 3; ++k) {
-            scores[k] += c[k] * k2 + c[3 + k] * k0 + c[6 + k] * k1 + c[9 + k] * k4;
+            scores[k] += (c[k] * k2) + (c[3 + k] * k0) + (c[6 + k] * k1) + (c[9 + k] * k4);
         }
         c += 12;
     }
@@ -114,7 +122,7 @@ const char *rbf_powers_label(int index)
         "1",
         "2",
     };
-    return (index >= 0 && index < RBF_POWERS_CLASSES) ? labels[index] : "";
+    return ((index >= 0) && (index < RBF_POWERS_CLASSES)) ? labels[index] : "";
 }
 
 /*
@@ -128,7 +136,7 @@ static uint32_t rbf_powers_sum(const volatile RBF_POWERS_ROM uint8_t *table, uin
     for (uint32_t i = 0u; i < size; ++i) {
         const uint32_t b = table[i];
 
-        sum += b * b + b;
+        sum += (b * b) + b;
     }
     return sum;
 }

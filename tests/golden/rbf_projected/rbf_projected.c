@@ -2,7 +2,7 @@
 
 #include "rbf_projected.h"
 
-#if RBF_PROJECTED_EXPORT != 0x01c51233u
+#if RBF_PROJECTED_EXPORT != 0x2ea38546u
 #error "this file and rbf_projected.h are from different exports; export both again"
 #endif
 
@@ -64,7 +64,11 @@ static float rbf_projected_exp2(float t)
     halvings = (uint32_t)number.value; /* -t, rounded */
     f = t + (float)halvings;
     /* minimax polynomial on -0.5 to 0.5 */
-    number.value = ((((0.0013264727f * f + 0.009671513f) * f + 0.055507336f) * f + 0.24022242f) * f + 0.693147f) * f + 1.0f;
+    number.value = (0.0013264727f * f) + 0.009671513f;
+    number.value = (number.value * f) + 0.055507336f;
+    number.value = (number.value * f) + 0.24022242f;
+    number.value = (number.value * f) + 0.693147f;
+    number.value = (number.value * f) + 1.0f;
     number.bits -= halvings << 23; /* in the exponent field */
     return number.value;
 }
@@ -113,7 +117,7 @@ void rbf_projected_scores(const float *x, float *scores)
         v += 4;
         k0 = rbf_projected_exp2(t);
         for (int k = 0; k < 3; ++k) {
-            scores[k] += c[k] * k0;
+            scores[k] += (c[k] * k0);
         }
         c += 3;
     }
@@ -140,7 +144,7 @@ const char *rbf_projected_label(int index)
         "1",
         "2",
     };
-    return (index >= 0 && index < RBF_PROJECTED_CLASSES) ? labels[index] : "";
+    return ((index >= 0) && (index < RBF_PROJECTED_CLASSES)) ? labels[index] : "";
 }
 
 /*
@@ -154,7 +158,7 @@ static uint32_t rbf_projected_sum(const volatile RBF_PROJECTED_ROM uint8_t *tabl
     for (uint32_t i = 0u; i < size; ++i) {
         const uint32_t b = table[i];
 
-        sum += b * b + b;
+        sum += (b * b) + b;
     }
     return sum;
 }

@@ -1,0 +1,53 @@
+"""The most stack that generated C takes, for a header to state before any compiler has seen the C.
+
+Arrays are exact. What compilers add to them (saved registers, intermediate values, return addresses, and the frames of
+the libraries that compute floats without an FPU) has a bound for all models, since sums of more than 16 terms are
+loops. benchmarks/trust/stack.py compares the bounds with compilers and devices.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Added:
+    """The most bytes that gcc and clang add to the arrays at one level, on Cortex-M, RV32 and AVR."""
+
+    level: str
+    predict: int
+    selftest: int
+
+
+FLOAT = (Added("-Os", 264, 336), Added("-O2", 320, 416))
+INTEGER = (Added("-Os", 128, 144), Added("-O2", 216, 232))
+READING_FLOATS = 64
+"""What the library that computes floats adds to integer programs."""
+
+
+def float_stack(buffers: int, scores: int, row: int) -> str:
+    """Return the bound of a float program as a sentence, by the bytes of its buffers, its scores and a row.
+
+    The self-test predicts, with a row and scores of its own.
+    """
+    predict = buffers + scores
+    return _sentence(predict, row + scores + predict, FLOAT)
+
+
+def integer_stack(buffers: int, scores: int, row: int, *, is_binary: bool, reads_floats: bool) -> str:
+    """Return the bound of an integer program as a sentence; a binary prediction needs no array for its score.
+
+    The self-test computes scores, with a row and scores of its own.
+    """
+    library = READING_FLOATS if reads_floats else 0
+    predict = buffers + (0 if is_binary else scores)
+    return _sentence(predict, row + scores + buffers, INTEGER, library)
+
+
+def _sentence(predict: int, selftest: int, added: tuple[Added, ...], library: int = 0) -> str:
+    bounds = (
+        f"at {a.level} at most {predict + a.predict + library} bytes for a prediction and "
+        f"{selftest + a.selftest + library} for the self-test"
+        for a in added
+    )
+    return f"stack only: with gcc or clang on Cortex-M, RV32 or AVR {', '.join(bounds)}; other levels may take more"

@@ -1,0 +1,57 @@
+"""A small part of the attack over compilers, and that it notices what it must."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import pytest
+
+from benchmarks.trust import Outcome, compilers
+
+GROUPS = compilers.make_groups(seed=1, number=0)
+EMPTY = Outcome("test", 0, compilers.UNIT, 0)
+
+
+def test_every_build_that_is_here_gives_the_same() -> None:
+    outcomes = list(compilers.run(minutes=0.0, seed=0))
+    assert [outcome for outcome in outcomes if outcome.failures] == []
+    assert all(outcome.tried or outcome.remark.startswith(compilers.NOT_RUN) for outcome in outcomes)
+    assert len(outcomes) == len(compilers.builds())
+
+
+def test_the_models_are_of_every_kind() -> None:
+    exports = [export for group in GROUPS for export in group.exports]
+    formats = {(e.lowered.format.dtype, e.lowered.format.input) for e in exports if e.lowered is not None}
+    assert len(formats) == 1 + 2 * 4
+    assert {e.lowered.format.early_exit for e in exports if e.lowered is not None} == {True, False}
+    assert {e.n_outputs > 1 for e in exports} == {True, False}
+
+
+def first_build() -> compilers.Build:
+    for build in compilers.builds()[:2]:
+        if compilers.works(build, "-O0"):
+            return build
+    pytest.skip("no compiler is on the PATH")
+
+
+@pytest.mark.parametrize(("group", "table"), [(GROUPS[0], "coef"), (GROUPS[2], "rows")], ids=["f32", "integers"])
+def test_a_wrong_number_in_a_table_is_reported(group: compilers.Group, table: str) -> None:
+    build, sound = first_build(), group.exports[0]
+    source = f"{sound.name}.c"
+    before, start, numbers = sound.files[source].partition(f"_{table}[".encode())
+    size, brace, numbers = numbers.partition(b"{")
+    broken = before + start + size + brace + re.sub(rb"[1-8]", b"9", numbers, count=1)
+    damaged = replace(sound, files={**sound.files, source: broken})
+    assert compilers.added(EMPTY, build, "-O0", group.of([sound])).failures == 0
+    assert compilers.added(EMPTY, build, "-O0", group.of([damaged])).failures > 0
+
+
+def test_code_that_does_not_compile_is_a_failure_and_a_missing_compiler_is_not() -> None:
+    build, group = first_build(), GROUPS[0]
+    broken = replace(group.exports[0], files=dict.fromkeys(group.exports[0].files, b"#error no\n"))
+    failed = compilers.added(EMPTY, build, "-O0", group.of([broken]))
+    assert failed.failures == 1 and "does not compile" in failed.remark
+    absent = compilers.Build("absent", ("no-such-compiler",))
+    left_out = compilers.added(EMPTY, absent, "-O0", group)
+    assert left_out.failures == 0 and left_out.remark.startswith(compilers.NOT_RUN)

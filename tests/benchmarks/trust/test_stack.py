@@ -1,0 +1,44 @@
+"""A small part of the attack on the promised stack, and that it notices too small a promise."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import pytest
+
+from benchmarks.trust import Outcome, stack
+from benchmarks.trust.compilers import make_groups
+
+EMPTY = Outcome("test", 0, "exports", 0)
+EXPORT = make_groups(seed=2, number=0)[0].exports[0]
+SAID = f"""
+{EXPORT.name}.c:9:5:{EXPORT.name}_exp2\t8\tstatic
+{EXPORT.name}.c:20:6:{EXPORT.name}_scores\t100\tstatic
+{EXPORT.name}.c:60:5:{EXPORT.name}_predict\t16\tstatic
+{EXPORT.name}.c:90:5:{EXPORT.name}_selftest\t50\tstatic
+"""
+
+
+def test_the_promise_holds_for_one_export_everywhere() -> None:
+    outcomes = list(stack.run(minutes=0.0, seed=0))
+    assert [outcome for outcome in outcomes if outcome.failures] == []
+    assert all(outcome.tried or outcome.remark.startswith("not run") for outcome in outcomes)
+
+
+def test_frames_are_added_along_the_calls() -> None:
+    assert stack.along_the_calls(EXPORT, SAID) == stack.Stack(predict=16 + 100 + 8, selftest=50 + 16 + 100 + 8)
+
+
+@pytest.mark.parametrize(("change", "failures"), [(0, 0), (1, 1)])
+def test_a_promise_that_is_too_small_is_reported(change: int, failures: int) -> None:
+    stated = stack.promised(EXPORT, "-Os")
+    measured = stack.Stack(stated.predict, stated.selftest + change)
+    assert stack.added(EMPTY, EXPORT, "-Os", lambda _: measured).failures == failures
+
+
+def test_a_header_without_a_promise_is_noticed() -> None:
+    header = f"{EXPORT.name}.h"
+    silent = re.sub(rb"at most", b"about", EXPORT.files[header])
+    with pytest.raises(AssertionError, match="states no stack"):
+        stack.promised(replace(EXPORT, files={**EXPORT.files, header: silent}), "-Os")

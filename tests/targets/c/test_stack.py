@@ -1,0 +1,56 @@
+"""The stack that a header states holds for every compiler and device, and is not silly."""
+
+from __future__ import annotations
+
+import shutil
+
+import pytest
+from golden_models import EVERY, INTEGER, rows
+
+from benchmarks.trust.stack import COMPILERS, LEVELS, Stack, promised
+from sparsegen.devices import DEVICES
+from sparsegen.lowering.formats import Format
+from sparsegen.targets import TARGETS, Export
+
+FLOATS = ("rbf_projected", "rbf_buffered", "matern32", "long_rows")
+EARLY = ("integer_avr", "integer_laplacian")
+MOST_TOO_MUCH = 2.5
+
+
+def exports(loops: str) -> dict[str, Export]:
+    """One of every kind."""
+    found = {name: TARGETS["c"].export(EVERY[name], name) for name in FLOATS}
+    for name, golden in INTEGER.items():
+        wanted = Format(golden.format.dtype, golden.format.input, early_exit=name in EARLY)
+        found[name] = TARGETS["c"].export(golden.model, name, wanted, loops)
+    return found
+
+
+def within(found: Stack, stated: Stack) -> bool:
+    return found.predict <= stated.predict and found.selftest <= stated.selftest
+
+
+@pytest.mark.parametrize("name", COMPILERS)
+def test_no_compiler_takes_more_than_the_header_states(name: str) -> None:
+    compiler = COMPILERS[name]
+    if shutil.which(compiler.command[0]) is None:
+        pytest.skip(f"{compiler.command[0]} is not on the PATH")
+    for export in exports(compiler.loops).values():
+        for level in LEVELS:
+            found = compiler.stack(export, level)
+            assert within(found, promised(export, level)), f"{export.name} {level}: {found}"
+
+
+@pytest.mark.parametrize("name", ["rbf_projected", "matern32", "integer_projected", "integer_powers"])
+def test_devices_take_less_than_the_header_states_but_not_much_less(name: str) -> None:
+    most = 0
+    for device in (DEVICES["cortex-m0plus"], DEVICES["atmega328p"]):
+        if reason := device.missing():
+            pytest.skip(reason)
+        export = exports(device.loops)[name]
+        assert export.lowered is not None
+        ram = device.measure(export, export.lowered.inputs(rows(export.lowered.model, 4))).ram
+        assert ram is not None
+        assert ram <= promised(export, "-Os").predict
+        most = max(most, ram)
+    assert promised(export, "-Os").predict <= MOST_TOO_MUCH * most
