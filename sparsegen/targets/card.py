@@ -9,15 +9,16 @@ from sparsegen.lowering.program import Program
 from sparsegen.model import Label
 from sparsegen.promised import percent
 
+Lines = Sequence[tuple[str, str]]
 MAX_NAMED_FEATURES = 32
 
 
 def card_lines(
-    lowered: Lowered, n_vectors: int, input_stage: str, table_bytes: int, stack: str = ""
+    lowered: Lowered, n_vectors: int, input_stage: str, table_bytes: int, stack: Lines = ()
 ) -> list[tuple[str, str]]:
     """Return the card as (key, value) lines; values may hold untrusted text and must be escaped when printed.
 
-    ``stack`` says what C takes of it; a graph has none.
+    ``stack`` holds the lines that say what C takes of it; a graph has none.
     """
     model, card = lowered.model, lowered.model.card
     kernels = "; ".join(
@@ -32,7 +33,7 @@ def card_lines(
         ("flash", f"{table_bytes} bytes of tables, plus code"),
     ]
     if stack:
-        lines.append(("RAM", f"{stack}; on AVR also {_label_bytes(model.classes)} bytes of label text"))
+        lines += [("RAM", f"stack only; on AVR also {_label_bytes(model.classes)} bytes of label text"), *stack]
     accuracy = _accuracy(lowered)
     if accuracy is not None:
         lines.append(("accuracy", accuracy))
@@ -49,7 +50,7 @@ def _label_bytes(labels: Sequence[Label]) -> int:
     return sum(len(str(label).encode()) + 1 for label in labels) + 1
 
 
-def float_card_lines(lowered: Lowered, program: Program, table_bytes: int, stack: str = "") -> list[tuple[str, str]]:
+def float_card_lines(lowered: Lowered, program: Program, table_bytes: int, stack: Lines = ()) -> list[tuple[str, str]]:
     """Return the card of a float32 export."""
     vectors = sum(len(part.vectors) for part in program.parts)
     return card_lines(lowered, vectors, _input_stage(program), table_bytes, stack)

@@ -2,7 +2,7 @@
 
 #include "cauchy.h"
 
-#if CAUCHY_EXPORT != 0xc5cb272eu
+#if CAUCHY_EXPORT != 0x276d32aau
 #error "this file and cauchy.h are from different exports; export both again"
 #endif
 

@@ -2,7 +2,7 @@
 
 #include "integer_linear.h"
 
-#if INTEGER_LINEAR_EXPORT != 0x4249424au
+#if INTEGER_LINEAR_EXPORT != 0xc02f259du
 #error "this file and integer_linear.h are from different exports; export both again"
 #endif
 

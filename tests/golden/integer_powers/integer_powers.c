@@ -2,7 +2,7 @@
 
 #include "integer_powers.h"
 
-#if INTEGER_POWERS_EXPORT != 0x1150d131u
+#if INTEGER_POWERS_EXPORT != 0xa214847du
 #error "this file and integer_powers.h are from different exports; export both again"
 #endif
 

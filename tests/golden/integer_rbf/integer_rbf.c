@@ -2,7 +2,7 @@
 
 #include "integer_rbf.h"
 
-#if INTEGER_RBF_EXPORT != 0x58558982u
+#if INTEGER_RBF_EXPORT != 0xadb0c476u
 #error "this file and integer_rbf.h are from different exports; export both again"
 #endif
 

@@ -2,7 +2,7 @@
 
 #include "linear.h"
 
-#if LINEAR_EXPORT != 0xe8b4f96fu
+#if LINEAR_EXPORT != 0x217ef2e1u
 #error "this file and linear.h are from different exports; export both again"
 #endif
 

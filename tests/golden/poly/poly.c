@@ -2,7 +2,7 @@
 
 #include "poly.h"
 
-#if POLY_EXPORT != 0x2670ce91u
+#if POLY_EXPORT != 0x2efff5c2u
 #error "this file and poly.h are from different exports; export both again"
 #endif
 

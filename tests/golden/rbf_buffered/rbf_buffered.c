@@ -2,7 +2,7 @@
 
 #include "rbf_buffered.h"
 
-#if RBF_BUFFERED_EXPORT != 0x1b65ed37u
+#if RBF_BUFFERED_EXPORT != 0x42d786d5u
 #error "this file and rbf_buffered.h are from different exports; export both again"
 #endif
 
