@@ -103,13 +103,16 @@ def _strict(value: Any) -> Any:
 
 
 def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[object]], text: int = 1) -> None:
-    """Print a table whose first ``text`` columns hold words and whose other columns hold numbers, set to the right."""
+    """Print a table whose first ``text`` columns hold words and whose other columns hold numbers, set to the right.
+
+    The names of the columns are sparsegen's own and may have several lines; titles and cells may be anybody's.
+    """
     from rich.table import Table
     from rich.text import Text
 
     table = Table(show_header=any(columns))
     for i, column in enumerate(columns):
-        table.add_column(Text(visible(column)), justify="left" if i < text else "right", overflow="fold")
+        table.add_column(Text(column), justify="left" if i < text else "right", overflow="fold")
     for row in rows:
         table.add_row(*(Text(visible(cell)) for cell in row))
     console = _console()
