@@ -103,7 +103,10 @@ def _strict(value: Any) -> Any:
 
 
 def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[object]], text: int = 1) -> None:
-    """Print a table whose first ``text`` columns hold words and whose other columns hold numbers, set to the right."""
+    """Print a table whose first ``text`` columns hold words and whose other columns hold numbers, set to the right.
+
+    The names of the columns are sparsegen's own and may have several lines; titles and cells may be anybody's.
+    """
     from rich.table import Table
     from rich.text import Text
 
