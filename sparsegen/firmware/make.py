@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+from contextlib import suppress
 from pathlib import Path
 
 from sparsegen.errors import ToolError
@@ -27,6 +28,7 @@ def run_make(board: Board, folder: Path, goal: str, *options: str) -> subprocess
         stderr=subprocess.PIPE,
         start_new_session=True,
     ) as process:
+        _limit_processor_time(process.pid)
         try:
             out, err = process.communicate(timeout=MAX_SECONDS)
         except BaseException as error:
@@ -38,3 +40,11 @@ def run_make(board: Board, folder: Path, goal: str, *options: str) -> subprocess
                 ) from None
             raise
     return subprocess.CompletedProcess(command, process.returncode, out, err)
+
+
+def _limit_processor_time(pid: int) -> None:
+    """Let an emulator end by itself: where sparsegen is killed, nobody else ends what make has started."""
+    with suppress(ImportError, AttributeError, ProcessLookupError):  # Linux has such limits
+        import resource
+
+        resource.prlimit(pid, resource.RLIMIT_CPU, (MAX_SECONDS, MAX_SECONDS))
