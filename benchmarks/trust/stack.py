@@ -47,7 +47,7 @@ class Stack:
 def promised(export: Export, level: str) -> Stack:
     """Return what the header states."""
     header = export.files[f"{export.name}.h"].decode()
-    found = re.search(rf"at {level} at most (\d+) bytes for a prediction and (\d+) for the self-test", header)
+    found = re.search(rf"stack at {level}: at most (\d+) bytes for a prediction and (\d+) for the self-test", header)
     assert found is not None, f"{export.name}.h states no stack"
     return Stack(int(found[1]), int(found[2]))
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from sparsegen.lowering.program import Program
 from sparsegen.model import SparseModel
 
@@ -9,11 +11,16 @@ MAX_NAMED_FEATURES = 32
 
 
 def card_lines(
-    model: SparseModel, n_vectors: int, input_stage: str, number_format: str, table_bytes: int, stack: str = ""
+    model: SparseModel,
+    n_vectors: int,
+    input_stage: str,
+    number_format: str,
+    table_bytes: int,
+    stack: Sequence[tuple[str, str]] = (),
 ) -> list[tuple[str, str]]:
     """Return the card as (key, value) lines; values may hold untrusted text and must be escaped when printed.
 
-    ``stack`` says what C takes of it; a graph has none.
+    ``stack`` holds the lines about the stack of C; a graph has none.
     """
     card = model.card
     kernels = "; ".join(
@@ -28,7 +35,7 @@ def card_lines(
         ("flash", f"{table_bytes} bytes of tables, plus code"),
     ]
     if stack:
-        lines.append(("RAM", f"{stack}; on AVR also {_label_bytes(model)} bytes of label text"))
+        lines += [("RAM", f"stack only; on AVR also {_label_bytes(model)} bytes of label text"), *stack]
     accuracy = card.get("accuracy")
     if isinstance(accuracy, int | float):
         lines.append(("accuracy", f"{100 * accuracy:.2f} % on {card.get('test_rows', '?')} test rows"))
@@ -45,7 +52,9 @@ def _label_bytes(model: SparseModel) -> int:
     return sum(len(str(label).encode()) + 1 for label in model.classes) + 1
 
 
-def float_card_lines(model: SparseModel, program: Program, table_bytes: int, stack: str = "") -> list[tuple[str, str]]:
+def float_card_lines(
+    model: SparseModel, program: Program, table_bytes: int, stack: Sequence[tuple[str, str]] = ()
+) -> list[tuple[str, str]]:
     """Return the card of a float32 export."""
     vectors = sum(len(part.vectors) for part in program.parts)
     return card_lines(model, vectors, _input_stage(program), "float32", table_bytes, stack)

@@ -25,29 +25,31 @@ READING_FLOATS = 64
 """What the library that computes floats adds to integer programs."""
 
 
-def float_stack(buffers: int, scores: int, row: int) -> str:
-    """Return the bound of a float program as a sentence, by the bytes of its buffers, its scores and a row.
+def float_stack(buffers: int, scores: int, row: int) -> list[tuple[str, str]]:
+    """Return the bound of a float program as lines of the card, by the bytes of its buffers, its scores and a row.
 
     The self-test predicts, with a row and scores of its own.
     """
     predict = buffers + scores
-    return _sentence(predict, row + scores + predict, FLOAT)
+    return _lines(predict, row + scores + predict, FLOAT)
 
 
-def integer_stack(buffers: int, scores: int, row: int, *, is_binary: bool, reads_floats: bool) -> str:
-    """Return the bound of an integer program as a sentence; a binary prediction needs no array for its score.
+def integer_stack(buffers: int, scores: int, row: int, *, is_binary: bool, reads_floats: bool) -> list[tuple[str, str]]:
+    """Return the bound of an integer program as lines of the card; a binary prediction needs no array for its score.
 
     The self-test computes scores, with a row and scores of its own.
     """
     library = READING_FLOATS if reads_floats else 0
     predict = buffers + (0 if is_binary else scores)
-    return _sentence(predict, row + scores + buffers, INTEGER, library)
+    return _lines(predict, row + scores + buffers, INTEGER, library)
 
 
-def _sentence(predict: int, selftest: int, added: tuple[Added, ...], library: int = 0) -> str:
-    bounds = (
-        f"at {a.level} at most {predict + a.predict + library} bytes for a prediction and "
-        f"{selftest + a.selftest + library} for the self-test"
+def _lines(predict: int, selftest: int, added: tuple[Added, ...], library: int = 0) -> list[tuple[str, str]]:
+    return [
+        (
+            f"stack at {a.level}",
+            f"at most {predict + a.predict + library} bytes for a prediction and "
+            f"{selftest + a.selftest + library} for the self-test, by gcc or clang for Cortex-M, RV32 or AVR",
+        )
         for a in added
-    )
-    return f"stack only: with gcc or clang on Cortex-M, RV32 or AVR {', '.join(bounds)}; other levels may take more"
+    ]

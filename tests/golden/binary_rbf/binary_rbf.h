@@ -7,7 +7,9 @@
  * input: raw features
  * number format: float32
  * flash: 84 bytes of tables, plus code
- * RAM: stack only: with gcc or clang on Cortex-M, RV32 or AVR at -Os at most 268 bytes for a prediction and 356 for the self-test, at -O2 at most 324 bytes for a prediction and 436 for the self-test; other levels may take more; on AVR also 5 bytes of label text
+ * RAM: stack only; on AVR also 5 bytes of label text
+ * stack at -Os: at most 268 bytes for a prediction and 356 for the self-test, by gcc or clang for Cortex-M, RV32 or AVR
+ * stack at -O2: at most 324 bytes for a prediction and 436 for the self-test, by gcc or clang for Cortex-M, RV32 or AVR
  * accuracy: 96.25 % on 80 test rows
  * model: sha256 631bc123ca798626
  * x[0]: width

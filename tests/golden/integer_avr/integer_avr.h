@@ -7,7 +7,9 @@
  * input: raw whole numbers
  * number format: q15: 16-bit vectors and indices, 16-bit coefficients
  * flash: 268 bytes of tables, plus code
- * RAM: stack only: with gcc or clang on Cortex-M, RV32 or AVR at -Os at most 162 bytes for a prediction and 216 for the self-test, at -O2 at most 250 bytes for a prediction and 304 for the self-test; other levels may take more; on AVR also 5 bytes of label text
+ * RAM: stack only; on AVR also 5 bytes of label text
+ * stack at -Os: at most 162 bytes for a prediction and 216 for the self-test, by gcc or clang for Cortex-M, RV32 or AVR
+ * stack at -O2: at most 250 bytes for a prediction and 304 for the self-test, by gcc or clang for Cortex-M, RV32 or AVR
  * model: sha256 086637d73db82cc1
  * range of x[0]: -0.261608 to 1.82379
  * range of x[1]: -0.434608 to 1.65079

@@ -7,7 +7,9 @@
  * input: indices of the grid
  * number format: q7: 8-bit vectors and indices, 16-bit coefficients
  * flash: 424 bytes of tables, plus code
- * RAM: stack only: with gcc or clang on Cortex-M, RV32 or AVR at -Os at most 128 bytes for a prediction and 151 for the self-test, at -O2 at most 216 bytes for a prediction and 239 for the self-test; other levels may take more; on AVR also 5 bytes of label text
+ * RAM: stack only; on AVR also 5 bytes of label text
+ * stack at -Os: at most 128 bytes for a prediction and 151 for the self-test, by gcc or clang for Cortex-M, RV32 or AVR
+ * stack at -O2: at most 216 bytes for a prediction and 239 for the self-test, by gcc or clang for Cortex-M, RV32 or AVR
  * model: sha256 0ff59bdeed0956c5
  * x[0]: index 0 is -0.655929412, one step is 0.0111411765
  * x[1]: index 0 is -2.05792941, one step is 0.0111411765

@@ -7,7 +7,9 @@
  * input: raw features
  * number format: q7: 8-bit vectors and indices, 16-bit coefficients
  * flash: 128 bytes of tables, plus code
- * RAM: stack only: with gcc or clang on Cortex-M, RV32 or AVR at -Os at most 208 bytes for a prediction and 240 for the self-test, at -O2 at most 296 bytes for a prediction and 328 for the self-test; other levels may take more; on AVR also 21 bytes of label text
+ * RAM: stack only; on AVR also 21 bytes of label text
+ * stack at -Os: at most 208 bytes for a prediction and 240 for the self-test, by gcc or clang for Cortex-M, RV32 or AVR
+ * stack at -O2: at most 296 bytes for a prediction and 328 for the self-test, by gcc or clang for Cortex-M, RV32 or AVR
  * model: sha256 ba37368a45773788
  * range of x[0]: -2.76443 to 2.75909
  * range of x[1]: -2.22143 to 3.30209

@@ -7,7 +7,9 @@
  * input: raw whole numbers
  * number format: q15: 16-bit vectors and indices, 16-bit coefficients
  * flash: 60 bytes of tables, plus code
- * RAM: stack only: with gcc or clang on Cortex-M, RV32 or AVR at -Os at most 148 bytes for a prediction and 168 for the self-test, at -O2 at most 236 bytes for a prediction and 256 for the self-test; other levels may take more; on AVR also 10 bytes of label text
+ * RAM: stack only; on AVR also 10 bytes of label text
+ * stack at -Os: at most 148 bytes for a prediction and 168 for the self-test, by gcc or clang for Cortex-M, RV32 or AVR
+ * stack at -O2: at most 236 bytes for a prediction and 256 for the self-test, by gcc or clang for Cortex-M, RV32 or AVR
  * model: sha256 ee7f695983d454a4
  * range of x[0]: 10 to 89.12
  * range of x[1]: 34 to 87.08

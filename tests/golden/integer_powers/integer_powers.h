@@ -7,7 +7,9 @@
  * input: raw features
  * number format: q15: 16-bit vectors and indices, 16-bit coefficients
  * flash: 182 bytes of tables, plus code
- * RAM: stack only: with gcc or clang on Cortex-M, RV32 or AVR at -Os at most 210 bytes for a prediction and 238 for the self-test, at -O2 at most 298 bytes for a prediction and 326 for the self-test; other levels may take more; on AVR also 7 bytes of label text
+ * RAM: stack only; on AVR also 7 bytes of label text
+ * stack at -Os: at most 210 bytes for a prediction and 238 for the self-test, by gcc or clang for Cortex-M, RV32 or AVR
+ * stack at -O2: at most 298 bytes for a prediction and 326 for the self-test, by gcc or clang for Cortex-M, RV32 or AVR
  * model: sha256 e4fab61c80fe9334
  * range of x[0]: -2.19601 to 3.24201
  * range of x[1]: -3.36201 to 2.07601

@@ -7,7 +7,9 @@
  * input: raw whole numbers, projected to 3 values
  * number format: q7: 8-bit vectors and indices, 16-bit coefficients
  * flash: 256 bytes of tables, plus code
- * RAM: stack only: with gcc or clang on Cortex-M, RV32 or AVR at -Os at most 149 bytes for a prediction and 205 for the self-test, at -O2 at most 237 bytes for a prediction and 293 for the self-test; other levels may take more; on AVR also 8 bytes of label text
+ * RAM: stack only; on AVR also 8 bytes of label text
+ * stack at -Os: at most 149 bytes for a prediction and 205 for the self-test, by gcc or clang for Cortex-M, RV32 or AVR
+ * stack at -O2: at most 237 bytes for a prediction and 293 for the self-test, by gcc or clang for Cortex-M, RV32 or AVR
  * model: sha256 ac41427d96b1cb03
  * range of x[0]: 37 to 159.538
  * range of x[1]: 53 to 188.016

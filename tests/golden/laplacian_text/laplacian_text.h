@@ -7,7 +7,9 @@
  * input: raw features
  * number format: float32
  * flash: 152 bytes of tables, plus code
- * RAM: stack only: with gcc or clang on Cortex-M, RV32 or AVR at -Os at most 276 bytes for a prediction and 376 for the self-test, at -O2 at most 332 bytes for a prediction and 456 for the self-test; other levels may take more; on AVR also 21 bytes of label text
+ * RAM: stack only; on AVR also 21 bytes of label text
+ * stack at -Os: at most 276 bytes for a prediction and 376 for the self-test, by gcc or clang for Cortex-M, RV32 or AVR
+ * stack at -O2: at most 332 bytes for a prediction and 456 for the self-test, by gcc or clang for Cortex-M, RV32 or AVR
  * model: sha256 ba37368a45773788
  *
  * C99, also C++. No libc, no libm, no heap, no static data that changes: every function is re-entrant.
