@@ -51,7 +51,7 @@ def _lines(predict: int, selftest: int, added: tuple[Added, ...], library: int =
         (
             f"stack at {a.level}",
             f"at most {predict + a.predict + library} bytes for a prediction, {selftest + a.selftest + library} for "
-            "the self-test (gcc or clang on Cortex-M, RV32 or AVR)",
+            "the self-test, in tests with gcc and clang for Cortex-M, RV32 and AVR",
         )
         for a in added
     )

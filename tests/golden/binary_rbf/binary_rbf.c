@@ -2,7 +2,7 @@
 
 #include "binary_rbf.h"
 
-#if BINARY_RBF_EXPORT != 0x2c13a646u
+#if BINARY_RBF_EXPORT != 0x84912b21u
 #error "this file and binary_rbf.h are from different exports; export both again"
 #endif
 

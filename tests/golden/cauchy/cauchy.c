@@ -2,7 +2,7 @@
 
 #include "cauchy.h"
 
-#if CAUCHY_EXPORT != 0x276d32aau
+#if CAUCHY_EXPORT != 0x56c7e2b8u
 #error "this file and cauchy.h are from different exports; export both again"
 #endif
 

@@ -2,7 +2,7 @@
 
 #include "integer_laplacian.h"
 
-#if INTEGER_LAPLACIAN_EXPORT != 0x3a7cdf3bu
+#if INTEGER_LAPLACIAN_EXPORT != 0x78c0a2cfu
 #error "this file and integer_laplacian.h are from different exports; export both again"
 #endif
 

@@ -2,7 +2,7 @@
 
 #include "integer_powers.h"
 
-#if INTEGER_POWERS_EXPORT != 0xa214847du
+#if INTEGER_POWERS_EXPORT != 0x05d64885u
 #error "this file and integer_powers.h are from different exports; export both again"
 #endif
 

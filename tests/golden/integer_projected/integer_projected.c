@@ -2,7 +2,7 @@
 
 #include "integer_projected.h"
 
-#if INTEGER_PROJECTED_EXPORT != 0xee2fd554u
+#if INTEGER_PROJECTED_EXPORT != 0x51eecc57u
 #error "this file and integer_projected.h are from different exports; export both again"
 #endif
 

@@ -2,7 +2,7 @@
 
 #include "laplacian_text.h"
 
-#if LAPLACIAN_TEXT_EXPORT != 0xcd955d23u
+#if LAPLACIAN_TEXT_EXPORT != 0x5e41f863u
 #error "this file and laplacian_text.h are from different exports; export both again"
 #endif
 

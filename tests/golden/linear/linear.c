@@ -2,7 +2,7 @@
 
 #include "linear.h"
 
-#if LINEAR_EXPORT != 0x217ef2e1u
+#if LINEAR_EXPORT != 0x7909ebb5u
 #error "this file and linear.h are from different exports; export both again"
 #endif
 

@@ -2,7 +2,7 @@
 
 #include "matern32.h"
 
-#if MATERN32_EXPORT != 0xfc27a63eu
+#if MATERN32_EXPORT != 0x492ad308u
 #error "this file and matern32.h are from different exports; export both again"
 #endif
 

@@ -2,7 +2,7 @@
 
 #include "poly.h"
 
-#if POLY_EXPORT != 0x2efff5c2u
+#if POLY_EXPORT != 0x5dd317d3u
 #error "this file and poly.h are from different exports; export both again"
 #endif
 

@@ -2,7 +2,7 @@
 
 #include "rbf_buffered.h"
 
-#if RBF_BUFFERED_EXPORT != 0x42d786d5u
+#if RBF_BUFFERED_EXPORT != 0x370fc721u
 #error "this file and rbf_buffered.h are from different exports; export both again"
 #endif
 

@@ -2,7 +2,7 @@
 
 #include "rbf_powers.h"
 
-#if RBF_POWERS_EXPORT != 0xb2bc4992u
+#if RBF_POWERS_EXPORT != 0x638344feu
 #error "this file and rbf_powers.h are from different exports; export both again"
 #endif
 

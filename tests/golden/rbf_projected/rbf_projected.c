@@ -2,7 +2,7 @@
 
 #include "rbf_projected.h"
 
-#if RBF_PROJECTED_EXPORT != 0x155d49a0u
+#if RBF_PROJECTED_EXPORT != 0xb063ef77u
 #error "this file and rbf_projected.h are from different exports; export both again"
 #endif
 
