@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import struct
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from golden_models import model, rbf
@@ -21,8 +24,8 @@ def test_images_are_stretched_raw_vectors():
 
 
 def test_a_flat_vector_is_blank():
-    flat = model([rbf()], 1, 4, (0, 1), scale=np.full(4, 1e9))
-    assert np.isfinite(vector_images(flat, (2, 2))).all()
+    flat = replace(MODEL, vectors=np.full((5, 12), 0.5))
+    assert np.array_equal(vector_images(flat, (3, 4)), np.zeros((5, 3, 4)))
 
 
 def test_projected_vectors_are_drawn_as_raw_images():
@@ -44,10 +47,21 @@ def test_text():
 
 def test_png(tmp_path):
     pytest.importorskip("matplotlib")
-    for n in (1, 12):
+    for n, size in ((1, (100, 100)), (10, (1000, 100)), (12, (1000, 200))):  # ten to a row, 100 pixels each
         path = tmp_path / f"{n}.png"
         write_png(np.linspace(0, 1, n * 12).reshape(n, 3, 4), path)
-        assert path.read_bytes().startswith(b"\x89PNG")
+        content = path.read_bytes()
+        assert content.startswith(b"\x89PNG")
+        assert struct.unpack(">II", content[16:24]) == size
+
+
+def test_png_shows_every_image_dark_where_it_is_large(tmp_path):
+    image = pytest.importorskip("matplotlib.image")
+    write_png(np.array([[[0.0, 1.0]], [[1.0, 0.0]], [[0.0, 1.0]]]), tmp_path / "a.png")
+    brightness = image.imread(tmp_path / "a.png")[50, :, 0]
+    left, right = brightness[[25, 125, 225]], brightness[[75, 175, 275]]
+    assert np.array_equal(left, [1.0, 0.0, 1.0])
+    assert np.array_equal(right, [0.0, 1.0, 0.0])
 
 
 def test_png_without_matplotlib_says_what_to_install(tmp_path, monkeypatch):
