@@ -36,7 +36,7 @@ class Area:
 AREAS = {
     area.name: area
     for area in (
-        Area("lowering", ("lowering", "targets", "parity/test_integer_parity.py")),
+        Area("lowering", ("lowering", "targets")),
         Area("solvers", ("solvers", "methods/test_rvm.py")),
         Area("model", ("model", "cli/test_inspect.py")),
         Area("targets", ("targets", "test_templates.py")),

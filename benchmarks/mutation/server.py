@@ -24,7 +24,7 @@ from typing import Any
 from benchmarks.mutation import ROOT
 
 OWN_FAILURE = 70
-MOST_BYTES = 12 << 30  # of address space: a mutant may ask for any size
+MOST_BYTES = 6 << 30  # of memory: a mutant may ask for any size
 ENVIRONMENT = {
     "NUMBA_DISABLE_JIT": "1",  # compiled code would come from a cache that knows no mutants, and cannot be traced
     "OPENBLAS_NUM_THREADS": "1",
@@ -95,17 +95,25 @@ def _answer(job: dict[str, Any]) -> dict[str, Any]:
 
 
 def _wait(child: int, seconds: float) -> int | None:
-    """Return how the child ended; a child still alive long after its processor time is killed."""
+    """Return how the child ended; one that lives long after its processor time, or grows too large, is killed."""
     latest, parent = time.monotonic() + 10.0 * seconds, os.getppid()
-    while time.monotonic() < latest and os.getppid() == parent:  # whoever asked may be gone
+    while time.monotonic() < latest and os.getppid() == parent and _bytes_of(child) < MOST_BYTES:
         done, status = os.waitpid(child, os.WNOHANG)
         if done:
             return status
-        time.sleep(0.01)
+        time.sleep(0.02)
     with contextlib.suppress(ProcessLookupError):
         os.killpg(child, signal.SIGKILL)
     os.waitpid(child, 0)
     return None
+
+
+def _bytes_of(process: int) -> int:
+    """Return the memory that a process holds, where the system tells; a limit would hold for sanitized programs too."""
+    try:
+        return int(Path(f"/proc/{process}/statm").read_text().split()[1]) * resource.getpagesize()
+    except (OSError, IndexError):
+        return 0
 
 
 def _run(job: dict[str, Any], scratch: Path) -> None:
@@ -119,7 +127,6 @@ def _run(job: dict[str, Any], scratch: Path) -> None:
         os.dup2(log, 2)
         seconds = int(job["seconds"]) + 1
         resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 5))
-        resource.setrlimit(resource.RLIMIT_AS, (MOST_BYTES, MOST_BYTES))
         from benchmarks.mutation import session
 
         answer = session.run(job, scratch)

@@ -104,7 +104,7 @@ class ReachedLines:
         before = _processor_seconds()
         sys.settrace(self.trace)
         try:
-            return (yield)  # type: ignore[return-value]
+            return (yield)
         finally:
             sys.settrace(None)
             self._enter(IMPORTED)
@@ -117,7 +117,7 @@ class ReachedLines:
         if fixturedef.scope != "function":
             self._enter(f"fixture {fixturedef.argname}")
         try:
-            return (yield)  # type: ignore[return-value]
+            return (yield)
         finally:
             self._enter(before)
 

@@ -70,7 +70,15 @@ def test_what_changes_no_behaviour_is_left_alone(source: str) -> None:
 
 
 def test_a_mutant_knows_its_place() -> None:
-    source = b"class A:\n    B = 1\n\n    def f(self, a=(2 +\n            b)):\n        if (a\n            > b):\n            c()\n"
+    source = b"""class A:
+    B = 1
+
+    def f(self, a=(2 +
+                   b)):
+        if (a
+            > b):
+            c()
+"""
     found = {(mutant.where, mutant.mutated): mutant for mutant in mutants("a.py", source)}
     assert found["A", "B = 2"].on_import
     assert found["A.f", "def f(self, a=(2 -"].on_import
