@@ -28,6 +28,7 @@ from sparsegen.lowering.formats import FLOAT_INPUT, Q7, Q15
 from sparsegen.lowering.guarantee import guarantee
 from sparsegen.lowering.prune import prune
 from sparsegen.lowering.quantize import quantize
+from sparsegen.lowering.safe_digits import rounded_up
 from sparsegen.model import SparseModel
 
 BUNDLED = {"digits": (load_digits, 30), "breast_cancer": (load_breast_cancer, 16)}
@@ -79,7 +80,7 @@ def main(arguments: Sequence[str]) -> str:
     header = ["set", "format", "accuracy %", "points lost", "without the finish", "same label %", "sure beyond"]
     cells = [
         [x.name, x.dtype, f"{x.accuracy:.2f}", f"{x.loss:.2f}", f"{x.loss_unfinished:.2f}", f"{x.same_labels:.2f}",
-         f"{x.margin:.3g}"]
+         rounded_up(x.margin)]
         for x in losses
     ]  # fmt: skip
     return _report.markdown(header, cells)
@@ -106,9 +107,9 @@ def train(rows: Rows, max_iter: int, seed: int) -> SparseModel:
 
 def measure(rows: Rows, model: SparseModel) -> Iterator[Loss]:
     """Yield what each integer format loses on the test rows."""
-    box, _ = calibrate(model, rows.X)
+    seen = calibrate(model, rows.X)
     for numbers in (Q15, Q7):
-        plain = quantize(collapse_linear(prune(model)), numbers, FLOAT_INPUT, box, rows.X)
+        plain = quantize(collapse_linear(prune(model)), numbers, FLOAT_INPUT, seen)
         finished = finish(plain, model, rows.X)
         before, after = (agreement(program, model, rows.X_test, rows.y_test) for program in (plain, finished))
         yield Loss(

@@ -1,15 +1,14 @@
-"""Models that integers must cope with, rows with all extremes of a type, and many exports in one program."""
+"""Models that integers must cope with; benchmarks/trust/_together.py runs many of them in one program."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from golden_models import model, rbf, wave
 from hypothesis import strategies as st
 
+from benchmarks.trust._together import IntegerCase, make_integer_case
 from sparsegen.kernels import KERNELS
 from sparsegen.lowering import integer_road
 from sparsegen.lowering.calibrate import calibrate
@@ -19,9 +18,8 @@ from sparsegen.lowering.formats import FORMATS, INPUT_KINDS, Format, IntegerForm
 from sparsegen.lowering.integer_program import IntegerProgram
 from sparsegen.lowering.prune import prune
 from sparsegen.lowering.quantize import quantize
-from sparsegen.model import SparseModel, Transform
+from sparsegen.model import SparseModel
 from sparsegen.targets import TARGETS, Export
-from sparsegen.targets.c.code import c_type
 
 INTEGERS = ("q7", "q15")
 INTEGER_KERNELS = [name for name, kernel in KERNELS.items() if kernel.bind().falls or kernel.bind().is_linear]
@@ -29,52 +27,6 @@ INTEGER_KERNELS = [name for name, kernel in KERNELS.items() if kernel.bind().fal
 READS = ("f32", "raw-int16", "raw-uint8", "grid")
 TAILS = (1, 2, 3, 5, 7, 8, 9, 16, 17, 31, 33)
 """Feature counts around the steps of every unrolled loop."""
-
-
-@dataclass(frozen=True)
-class IntegerCase:
-    model: SparseModel
-    rows: np.ndarray
-    """Raw rows to calibrate on."""
-
-
-def make_integer_case(
-    seed: int,
-    name: str = "rbf",
-    *,
-    octaves: Sequence[float] = (0,),
-    m: int = 6,
-    d: int = 5,
-    n_classes: int = 2,
-    projected: bool = False,
-    size: float = 1.0,
-    far: float = 1.0,
-    centre: float = 0.0,
-    constant: bool = False,
-    raw: bool = False,
-) -> IntegerCase:
-    """Return a model whose gammas are ``octaves`` apart, with coefficients of a size and vectors so far out.
-
-    ``raw`` puts the features where whole numbers up to 255 make sense.
-    """
-    rng = np.random.default_rng(seed)
-    p = max(1, d // 2) if projected else d
-    spread = 40.0 * np.ones(d) if raw else 10.0 ** rng.uniform(-2, 2, d)
-    offset = 128.0 * np.ones(d) if raw else centre * spread * rng.normal(size=d)
-    signs = rng.choice([-1.0, 1.0], d)
-    projection = rng.normal(size=(p, d)) / np.sqrt(d) if projected else None
-    transform = Transform(offset, signs / spread, projection)
-    rows = offset + spread * rng.normal(size=(50, d))
-    if constant:
-        rows[:, 0] = offset[0]
-    vectors = far * transform(offset + spread * rng.normal(size=(m, d)))
-    gamma = 10.0 ** rng.uniform(-1.5, 0.5) / p
-    scale = KERNELS[name].scale_parameter
-    kernels = tuple(KERNELS[name].bind(**({} if scale is None else {scale: gamma * 2.0**a})) for a in octaves)
-    coef = size * rng.normal(size=(1 if n_classes == 2 else n_classes, len(kernels), m))
-    intercept = 0.3 * size * rng.normal(size=len(coef))
-    made = SparseModel(vectors, coef, intercept, kernels, transform, tuple(range(n_classes)))
-    return IntegerCase(made, rows)
 
 
 @st.composite
@@ -102,92 +54,11 @@ def integer_format(dtype: str) -> IntegerFormat:
     return numbers
 
 
-def integer_program(export: Export) -> IntegerProgram:
-    """Return the program of an export in integers."""
-    assert isinstance(export.program, IntegerProgram)
-    return export.program
-
-
 def half_powers(program: IntegerProgram) -> list[HalfPower]:
     """Return the curves of a program, all of Gaussian or Laplacian kernels."""
     curves = [curve for curve in program.curves if isinstance(curve, HalfPower)]
     assert len(curves) == len(program.curves)
     return curves
-
-
-def ends(program: IntegerProgram) -> tuple[float, float]:
-    """Return the least and largest input there is."""
-    if program.reader.kind.is_float:
-        return -np.inf, np.inf
-    if program.reader.kind.is_grid:
-        return 0, program.reader.levels
-    limits = np.iinfo(program.input_dtype)
-    return limits.min, limits.max
-
-
-def extreme_inputs(program: IntegerProgram, rows: np.ndarray, seed: int = 0) -> np.ndarray:
-    """Return inputs: rows, rows far outside, every feature at either end of the type, NaN."""
-    rng = np.random.default_rng(seed)
-    far = program.low + program.step * program.reader.levels * rng.normal(size=(20, program.n_features)) * 4.0
-    inputs = [program.inputs(rows), program.inputs(far)]
-    if program.projection is None and program.form != "linear":
-        inputs.append(program.inputs(program.low + program.vectors * program.step))  # a distance of 0
-    kinds = [*ends(program), 0]
-    if program.reader.kind.is_float:
-        kinds += [np.nan, 3e38, -3e38, 1e-40]
-    n = program.n_features
-    inputs += [np.full((1, n), kind).astype(program.input_dtype) for kind in kinds]
-    inputs += [np.array(rng.choice(kinds, (10, n))).astype(program.input_dtype)]
-    mixed = program.inputs(far)
-    mixed[rng.random(mixed.shape) < 0.3] = kinds[1]
-    return np.vstack([*inputs, mixed])
-
-
-def together(exports: Sequence[Export], name: str = "all") -> Export:
-    """Return one export that runs many on the first features of one row: their scores, then their class indices."""
-    first = exports[0]
-    assert {e.input_dtype for e in exports} == {first.input_dtype}
-    kind = c_type(first.input_dtype)
-    n_scores = sum(e.n_outputs for e in exports)
-    calls, at = [], 0
-    for i, e in enumerate(exports):
-        calls += [f"    {e.name}_scores(x, scores + {at});", f"    scores[{n_scores + i}] = {e.name}_predict(x);"]
-        at += e.n_outputs
-    functions = {f"{name}_scores": f"void {name}_scores(const {kind} *x, int32_t *scores)"}
-    lines = [
-        *(f'#include "{e.name}.c"' for e in exports),
-        f'#include "{name}.h"',
-        functions[f"{name}_scores"], "{", *calls, "}",
-        f"int {name}_predict(const {kind} *x)", "{", "    int failed = 0;", "    (void)x;",
-        *(f"    failed += {e.name}_selftest() != 0;" for e in exports), "    return failed;", "}", "",
-    ]  # fmt: skip
-    header = ["#include <stdint.h>", f"{functions[f'{name}_scores']};", f"int {name}_predict(const {kind} *x);", ""]
-    files = {file: content for e in exports for file, content in e.files.items() if file != "example_main.c"}
-    files |= {f"{name}.c": "\n".join(lines).encode(), f"{name}.h": "\n".join(header).encode()}
-    return Export(
-        "c", "c", name, files, (f"{name}.c",), max(e.n_features for e in exports), n_scores + len(exports), 0, "",
-        input_dtype=first.input_dtype, score_dtype=first.score_dtype,
-    )  # fmt: skip
-
-
-def simulated(exports: Sequence[Export], inputs: np.ndarray) -> np.ndarray:
-    """Return what :func:`together` must give for rows of the widest export."""
-    programs = [integer_program(e) for e in exports]
-    scores = [p.scores(inputs[:, : p.n_features]) for p in programs]
-    labels = [p.predict_index(inputs[:, : p.n_features])[:, None] for p in programs]
-    return np.hstack([*scores, *labels]).astype(np.int32)
-
-
-def shared_inputs(exports: Sequence[Export], seed: int = 0) -> np.ndarray:
-    """Return rows for :func:`together`, extremes included; none is beyond the smallest grid."""
-    programs = [integer_program(e) for e in exports]
-    widest = max(programs, key=lambda p: p.n_features)
-    rng = np.random.default_rng(seed)
-    inside = widest.low + widest.step * widest.reader.levels * rng.random((20, widest.n_features))
-    inputs = extreme_inputs(widest, inside, seed)
-    if widest.reader.kind.is_grid:
-        inputs = np.minimum(inputs, min(p.reader.levels for p in programs))
-    return inputs.astype(widest.input_dtype)
 
 
 def integer_export_of(of: SparseModel, name: str, dtype: str, reads: str, rows=None, loops="portable") -> Export:
@@ -208,7 +79,7 @@ def tail_model(d: int, *, pixels: bool) -> SparseModel:
 
 def quantized(of: SparseModel, dtype: str, reads: str, rows=None, *, finished=True) -> IntegerProgram:
     """Return the integer program of a model; one that is not finished keeps its rounded coefficients."""
+    data = calibrate(of, rows)
     if finished:
-        return integer_road(of, Format(dtype, reads, rows=rows))
-    box, rows = calibrate(of, rows)
-    return quantize(collapse_linear(prune(of)), integer_format(dtype), INPUT_KINDS[reads], box, rows)
+        return integer_road(of, Format(dtype, reads), data)
+    return quantize(collapse_linear(prune(of)), integer_format(dtype), INPUT_KINDS[reads], data)

@@ -7,8 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from golden_models import SMALL, rows
-from integer_models import integer_program
 
+from benchmarks.trust._together import integer_program
 from sparsegen.devices import DEVICES, Device, Outputs
 from sparsegen.errors import DataError, FitError, FitWarning, ModelError, OptionError, ToolError
 from sparsegen.lowering.formats import Format

@@ -6,8 +6,9 @@ Each pass is one file and one verb. :func:`float_road` and :func:`integer_road` 
 from __future__ import annotations
 
 from sparsegen.lowering.agreement import agreement
-from sparsegen.lowering.calibrate import calibrate
+from sparsegen.lowering.calibrate import Calibrated, calibrate
 from sparsegen.lowering.collapse_linear import collapse_linear
+from sparsegen.lowering.coverage import coverage
 from sparsegen.lowering.finish import finish
 from sparsegen.lowering.fold_preprocessing import fold_preprocessing
 from sparsegen.lowering.formats import FLOAT32, Format, IntegerFormat
@@ -33,13 +34,15 @@ def lower(model: SparseModel, format: Format = FLOAT32, *, base_two: bool = True
     """
     if not isinstance(format.numbers, IntegerFormat):
         return Lowered(model, format, float_road(model, base_two=base_two), make_selftest(model))
-    program = integer_road(model, format)
+    data = calibrate(model, format.rows)
+    program = integer_road(model, format, data)
     return Lowered(
         model,
         format,
         program,
         integer_selftest(program, make_selftest(model)),
         guarantee(program, model),
+        coverage(program, data),
         agreement(program, model, format.rows, format.labels),
     )
 
@@ -56,13 +59,12 @@ def float_road(model: SparseModel, *, base_two: bool = False) -> Program:
     return square_up(program, rows)
 
 
-def integer_road(model: SparseModel, format: Format) -> IntegerProgram:
-    """Return the integer program of a model, with every scale chosen so that nothing can overflow."""
+def integer_road(model: SparseModel, format: Format, data: Calibrated) -> IntegerProgram:
+    """Return the integer program of a model, with every scale chosen on data and so that nothing can overflow."""
     if not isinstance(format.numbers, IntegerFormat):
         raise TypeError(f"{format.dtype} is not an integer format")
-    box, rows = calibrate(model, format.rows)
     model = prune(model)
     model = collapse_linear(model)
-    program = quantize(model, format.numbers, format.reads, box, rows)
-    program = finish(program, model, rows)
+    program = quantize(model, format.numbers, format.reads, data)
+    program = finish(program, model, data.rows)
     return order_for_early_exit(program) if format.early_exit else program

@@ -46,7 +46,7 @@ def agreement(
     program: IntegerProgram, model: SparseModel, rows: Array | None, labels: NDArray[Any] | None
 ) -> Agreement:
     """Return how well a program agrees with the model on rows, or without rows on points near the model's vectors."""
-    _, X = calibrate(model, rows)
+    X = calibrate(model, rows).rows
     real, ours = model.predict_index(X), program.predict_index(program.inputs(X))
     accuracy = real_accuracy = None
     if labels is not None:

@@ -1,20 +1,24 @@
-"""The rows that scales are chosen on, and the box that they fill."""
+"""The rows that scales are chosen on, and the range of values that they fill."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sparsegen.arrays import Array
 from sparsegen.errors import ModelError
 from sparsegen.lowering.locate_data import data_like, stand_in_rows
 from sparsegen.model import SparseModel
 
+FLOAT32_MAX = float(np.finfo(np.float32).max)
+
 
 @dataclass(frozen=True)
 class Box:
-    """The smallest and largest raw value of every feature."""
+    """The smallest and largest value of every feature."""
 
     low: Array
     high: Array
@@ -25,26 +29,61 @@ class Box:
         return cls(rows.min(axis=0), rows.max(axis=0))
 
     @classmethod
-    def of(cls, model: SparseModel) -> Box:
-        """Return the box stored in the model's card, or one around its vectors."""
-        stored = model.card.get("ranges")
-        if isinstance(stored, dict):
-            try:
-                low, high = (np.asarray(stored.get(side, []), dtype=np.float64) for side in ("low", "high"))
-            except (TypeError, ValueError):  # text, or nested lists
-                low = high = np.empty(0)
-            if low.shape == high.shape == (model.n_features,) and np.all(low <= high):
-                return cls(low, high)
-            raise ModelError(
-                "the ranges in the model's card do not fit its features; give rows to choose scales on",
-                change={"rows": ""},
-            )
-        return cls.around(data_like(model))
+    def stored(cls, model: SparseModel, key: str, n: int) -> Box | None:
+        """Return the box of n features that the model's card holds under a key, if any."""
+        found = model.card.get(key)
+        if not isinstance(found, dict):
+            return None
+        try:
+            low, high = (np.asarray(found.get(side, []), dtype=np.float64) for side in ("low", "high"))
+        except (TypeError, ValueError, OverflowError):  # text, nested lists, or a whole number beyond float64
+            low = high = np.empty(0)
+        ordered = low.shape == high.shape == (n,) and np.all(low <= high)
+        if ordered and np.all(np.maximum(np.abs(low), np.abs(high)) <= FLOAT32_MAX / 2.0):
+            return cls(low, high)
+        raise ModelError(
+            "the ranges in the model's card do not fit its features; give rows to choose scales on",
+            change={"rows": ""},
+        )
+
+    def holds(self, rows: NDArray[Any]) -> NDArray[np.bool_]:
+        """Return for every row whether all of its values lie within the box; a NaN does not."""
+        return np.asarray(np.all((rows >= self.low) & (rows <= self.high), axis=1))
 
 
-def calibrate(model: SparseModel, rows: Array | None) -> tuple[Box, Array]:
-    """Return the box and the rows; without rows, the box of the model's card and points near the model's vectors."""
+@dataclass(frozen=True)
+class Calibrated:
+    """What is known of the data: rows, and the range of every feature."""
+
+    rows: Array
+    """The user's, or points made up near the model's vectors."""
+    has_data: bool
+    """Whether they are the user's."""
+    box: Box
+    """Of the raw features."""
+    projected: Box | None
+    """Of what a projection makes of them; ``None`` where there is no projection."""
+    origin: str
+    """Whose range it is, as a sentence goes on after "the range of"."""
+
+
+def calibrate(model: SparseModel, rows: Array | None) -> Calibrated:
+    """Return what rows tell of the data; without rows, what the model's card and its vectors tell."""
+    T = model.transform
     if rows is not None:
-        return Box.around(rows), rows
-    box = Box.of(model)
-    return box, stand_in_rows(model, box.low, box.high)
+        box, origin = Box.around(rows), f"the {len(rows)} calibration rows"
+        return Calibrated(rows, True, box, None if T.projection is None else Box.around(T(rows)), origin)
+    stored = Box.stored(model, "ranges", model.n_features)
+    box = Box.around(data_like(model)) if stored is None else stored
+    made_up = stand_in_rows(model, box.low, box.high)
+    projected = None
+    if T.projection is not None:
+        projected = Box.stored(model, "projected_ranges", T.n_projected) or Box.around(T(made_up))
+    origin = "points around the model's vectors" if stored is None else _training_rows(model)
+    return Calibrated(made_up, False, box, projected, origin)
+
+
+def _training_rows(model: SparseModel) -> str:
+    data = model.card.get("data")
+    count = data.get("rows") if isinstance(data, dict) else None
+    return f"the {count} training rows" if type(count) is int else "the training rows"

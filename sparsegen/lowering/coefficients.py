@@ -9,26 +9,38 @@ import numpy as np
 from sparsegen.arrays import Array
 from sparsegen.lowering.curves import KERNEL_BITS, LARGEST_VALUE, Integers
 from sparsegen.lowering.integer_program import INT32_MAX, IntegerProgram
+from sparsegen.lowering.program import float32
 from sparsegen.lowering.reader import INT16_MAX
+
+SMALLEST_UNIT = float(np.finfo(np.float32).tiny)
 
 
 def scale_coefficients(coef: Array, intercept: Array, largest: int, one: int) -> tuple[Integers, Integers, float]:
     """Return 16-bit coefficients, the intercept and the value of a score unit, so that no sum can leave 32 bits.
+
+    The value is one that float32 holds exactly, as the header of an export states it.
 
     A coefficient is multiplied with a value from 0 to ``largest``, where ``one`` stands for 1. Whatever the order, a
     partial sum lies between the intercept with all negative terms and the intercept with all positive ones.
     """
     up = largest * np.maximum(coef, 0.0).sum(axis=(1, 2)) + one * np.maximum(intercept, 0.0)
     down = largest * np.maximum(-coef, 0.0).sum(axis=(1, 2)) + one * np.maximum(-intercept, 0.0)
-    reach = max(float(np.maximum(up, down).max()), 1e-300)
-    factor = min(INT16_MAX / max(float(np.abs(coef).max()), 1e-300), INT32_MAX / reach)
+    reach = float(np.maximum(up, down).max())
+    unit = max(float(np.abs(coef).max()) / INT16_MAX, reach / INT32_MAX, SMALLEST_UNIT * one) / one
     while True:
-        q = np.rint(coef * factor).astype(np.int64)
-        b = np.rint(intercept * factor * one).astype(np.int64)
+        unit = _float32_from(unit)
+        q = np.rint(coef / (unit * one)).astype(np.int64)
+        b = np.rint(intercept / unit).astype(np.int64)
         highest, lowest = partial_sums(q, b, largest)
         if highest <= INT32_MAX and lowest >= -INT32_MAX and np.abs(q).max() <= INT16_MAX:
-            return q, b, 1.0 / (factor * one)
-        factor *= 0.999
+            return q, b, unit
+        unit *= 1.001
+
+
+def _float32_from(value: float) -> float:
+    """Return the smallest float32 that is at least a value."""
+    nearest = float32(np.array(value))[()]
+    return float(nearest if nearest >= value else np.nextafter(nearest, np.float32(np.inf)))
 
 
 def partial_sums(coef: Integers, intercept: Integers, largest: int) -> tuple[int, int]:

@@ -1,4 +1,4 @@
-"""What is proved about an integer program for every input in its box, not only for the rows that were tried.
+"""What is proved about an integer program for every input in its range, not only for the rows that were tried.
 
 **Overflow.** Every intermediate value lies in an interval that follows from the types and tables alone.
 
@@ -9,7 +9,10 @@ real arithmetic. Then
 
 where x' is x rounded to the grid. In the kernel's feature space f and F are vectors and K(x, .) has length 1. By the
 reproducing property the first term is at most the length of F - f, and the second at most the length of F times the
-distance between K(x, .) and K(x', .), which depends on |x - x'| only.
+distance between K(x, .) and K(x', .), which depends on |x - x'| only. That needs a kernel that is positive definite,
+and a row that no end of a grid cuts off: `IntegerProgram.in_range` decides the latter, on the device as well.
+
+What this module computes in float64 may itself be off in the last digits; every such loss is counted as an error.
 """
 
 from __future__ import annotations
@@ -19,32 +22,32 @@ from dataclasses import dataclass
 import numpy as np
 
 from sparsegen.arrays import Array
+from sparsegen.kernels import BoundKernel
 from sparsegen.lowering.coefficients import partial_sums
 from sparsegen.lowering.curves import KERNEL_BITS, LARGEST_VALUE, SampledCurve
 from sparsegen.lowering.integer_program import INT32_MAX, IntegerProgram
 from sparsegen.lowering.quantize import largest_distance
+from sparsegen.lowering.safe_digits import rounded_up
 from sparsegen.model import SparseModel
 
 UINT32_MAX = 2**32 - 1
-FLOAT_ROUNDING = 2.0**-10
-"""What float32 may lose of (x - offset) * factor, in steps, for indices up to 2^12.
-
-The rounding of the offset itself, which matters for features far from 0, is added to it.
-"""
+FLOAT_ROUNDINGS = 3.0 * 2.0**-24
+"""What float32 may lose of (x - offset) * factor, relative to it: by the difference, the factor and the product."""
+FLOAT64_EPSILON = 2.0**-52
+SLACK = 1e-9
+"""What float64 may lose of a bound, and of the score that it is compared with, relative to the largest score."""
 
 
 @dataclass(frozen=True)
 class Guarantee:
-    """Bounds that hold for every input between ``low`` and ``high``."""
+    """Bounds that hold for every input in range."""
 
-    low: Array
-    high: Array
     error: Array
     """Bound on the error of each score, in units of the real-valued model."""
     intervals: dict[str, tuple[int, int]]
     """Smallest and largest value of every intermediate result."""
     is_projected: bool = False
-    """Whether the error holds only where the projection stays within its grid."""
+    """Whether an input is in range only if its projection stays within the grid."""
     largest_index: int | None = None
     """Largest index that may be read, if the type of the input holds larger ones."""
 
@@ -58,19 +61,19 @@ class Guarantee:
 
     def sentences(self) -> tuple[tuple[str, str], ...]:
         """Return the guarantee as pairs of subject and sentence."""
-        what = "score" if len(self.error) == 1 else "lead"
-        condition = " whose projection stays within its grid" if self.is_projected else ""
+        margin = rounded_up(self.margin)
+        clear = f"score is further than {margin} from 0" if len(self.error) == 1 else f"lead is more than {margin}"
         inputs = "for every input" if self.largest_index is None else f"for indices up to {self.largest_index}"
         down, up = self.intervals["score"]
         return (
-            ("score error", f"at most {self.error.max():.3g} for features within their range{condition}"),
-            ("label", f"cannot differ from the real-valued model's where its {what} exceeds {self.margin:.3g}"),
+            ("score error", f"at most {rounded_up(float(self.error.max()))} for every input in range"),
+            ("label", f"the real-valued model's for every input in range for which that model's {clear}"),
             ("overflow", f"ruled out {inputs}; scores stay within {down} and {up}"),
         )
 
 
 def guarantee(program: IntegerProgram, model: SparseModel) -> Guarantee:
-    """Return what holds for every input; raise if an intermediate value could overflow."""
+    """Return what holds for every input in range; raise if an intermediate value could overflow."""
     bounds = intervals(program)
     for name, (least, largest) in bounds.items():
         limits = (0, UINT32_MAX) if name.startswith("unsigned") else (-INT32_MAX - 1, INT32_MAX)
@@ -79,10 +82,9 @@ def guarantee(program: IntegerProgram, model: SparseModel) -> Guarantee:
     error = _linear_error(program, model) if program.is_linear else _kernel_error(program, model)
     reader = program.reader
     beyond = reader.kind.is_grid and np.iinfo(program.input_dtype).max > reader.levels
+    largest_score = max(abs(bound) for bound in bounds["score"]) * program.unit
     return Guarantee(
-        program.low,
-        program.high,
-        error,
+        error + SLACK * (error + largest_score),
         bounds,
         is_projected=program.projection is not None,
         largest_index=reader.levels if beyond else None,
@@ -119,46 +121,64 @@ def intervals(program: IntegerProgram) -> dict[str, tuple[int, int]]:
 
 
 def reading_error(program: IntegerProgram) -> Array:
-    """Return how far the index of each raw feature may lie from the feature, in steps, within the box."""
-    reader, n = program.reader, program.n_features
+    """Return how far the index of each raw feature may lie from the feature, in steps, within the range."""
+    reader, low, step = program.reader, program.low, program.step
     if reader.kind.is_grid:
-        return np.zeros(n)
+        return np.zeros(program.n_features)
     if reader.kind.is_float:
-        moved = np.abs(reader.offset - (program.low - program.step / 2.0)) / program.step
-        return np.asarray(0.5 + FLOAT_ROUNDING * max(1.0, reader.levels / 2**12) + moved)
-    limits = np.iinfo(program.input_dtype)
-    error = np.empty(n)
-    for j in range(n):  # every value that the type and the box have in common
-        x = np.arange(max(np.ceil(program.low[j]), limits.min), min(np.floor(program.high[j]), limits.max) + 1.0)
-        t = x.astype(np.int64) * reader.multiplier[j] + reader.bias[j]
+        moved = np.abs(reader.offset - (low - step / 2.0)) / step
+        factor_off = np.abs(reader.factor * step - 1.0)  # more than rounding where it is too small for float32
+        largest = reader.levels + 1.0 + moved
+        beyond = np.maximum(low - program.range.low, program.range.high - (low + step * reader.levels)) / step
+        return np.asarray(np.maximum(0.5, beyond) + moved + (FLOAT_ROUNDINGS + factor_off) * largest)
+    error = np.empty(program.n_features)
+    for j in range(program.n_features):  # every whole number in range; the type has at most 2^16
+        x = np.arange(int(program.range.low[j]), int(program.range.high[j]) + 1)
+        t = x * reader.multiplier[j] + reader.bias[j]
         index = np.minimum(np.maximum(t, 0) >> reader.shift[j], reader.levels)
-        error[j] = np.abs(index - (x - program.low[j]) / program.step[j]).max(initial=0.0)
+        error[j] = np.abs(index - (x - low[j]) / step[j]).max()
     return error
 
 
 def reach(program: IntegerProgram) -> Array:
-    """Return the largest index of every raw feature within the box."""
-    return np.asarray((program.high - program.low) / program.step)
+    """Return the largest index of every raw feature within the range."""
+    last = program.range.high[None, :].astype(program.input_dtype)
+    return np.asarray(program.reader(last)[0], dtype=np.float64)
 
 
 def _kernel_error(program: IntegerProgram, model: SparseModel) -> Array:
     """Return the bound on each score's error for kernels that fall with distance."""
     vectors, coef = real_vectors(program, model), program.coef * program.unit * 2.0**KERNEL_BITS
     offset = _distance(program, model)
+    both = np.vstack([vectors, model.vectors])
+    both = both - both.mean(axis=0)  # a kernel of distances does not see it, and float64 loses less
     error = np.abs(program.intercept * program.unit - model.intercept)
     for k, kernel in enumerate(model.kernels):
-        both = np.vstack([vectors, model.vectors])
         K = kernel.gram(both, both)
-        origin = np.zeros((1, vectors.shape[1]))
-        moved = origin.copy()
-        moved[0, 0] = offset
-        apart = np.sqrt(max(0.0, 2.0 - 2.0 * float(kernel.gram(origin, moved)[0, 0])))
+        lost = _lost_by_float64(kernel, both, program.form)
+        apart = np.sqrt(2.0 * (_fall(kernel, both.shape[1], offset) + FLOAT64_EPSILON))
         inner = K[: len(vectors), : len(vectors)]
         for o in range(program.n_outputs):
             weights = np.concatenate([coef[o, k], -model.coef[o, k]])
-            error[o] += _length(weights, K) + apart * _length(coef[o, k], inner)
+            error[o] += _length(weights, K, lost) + apart * _length(coef[o, k], inner, lost)
             error[o] += np.abs(coef[o, k]).sum() * program.curves[k].error
     return error
+
+
+def _fall(kernel: BoundKernel, n: int, distance: float) -> float:
+    """Return how much less than 1 a kernel is for two rows of n values this far apart."""
+    rows = np.zeros((2, n))
+    rows[1, 0] = distance
+    return max(0.0, 1.0 - float(kernel.gram(rows[:1], rows[1:])[0, 0]))
+
+
+def _lost_by_float64(kernel: BoundKernel, rows: Array, form: str) -> float:
+    """Return how far float64 may be off in a Gram matrix and in a sum over it, per unit of the summed weights."""
+    if form == "square":  # computed as a difference of squares, so it is off by part of the largest
+        size = float(np.sqrt(4.0 * rows.shape[1] * FLOAT64_EPSILON * (rows**2).sum(axis=1).max()))
+    else:
+        size = float(4.0 * rows.shape[1] * FLOAT64_EPSILON * np.abs(rows).sum(axis=1).max())
+    return _fall(kernel, rows.shape[1], size) + len(rows) * FLOAT64_EPSILON
 
 
 def real_vectors(program: IntegerProgram, model: SparseModel) -> Array:
@@ -186,8 +206,8 @@ def _distance(program: IntegerProgram, model: SparseModel) -> float:
     return float(np.linalg.norm(apart) if program.form == "square" else apart.sum())
 
 
-def _length(weights: Array, K: Array) -> float:
-    return float(np.sqrt(max(0.0, float(weights @ K @ weights))))
+def _length(weights: Array, K: Array, lost: float) -> float:
+    return float(np.sqrt(max(0.0, float(weights @ K @ weights)) + lost * np.abs(weights).sum() ** 2))
 
 
 def _linear_error(program: IntegerProgram, model: SparseModel) -> Array:

@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparsegen.arrays import Array
+from sparsegen.lowering.calibrate import Box
 from sparsegen.lowering.curves import HalfPower, Integers, SampledCurve
 from sparsegen.lowering.formats import IntegerFormat
 from sparsegen.lowering.reader import GridReader
@@ -44,6 +45,11 @@ class IntegerProjection:
         """Return the grid indices of projected rows."""
         return np.asarray(np.minimum(np.maximum(q @ self.weights.T + self.bias, 0) >> self.shift, self.levels))
 
+    def stays_on_grid(self, q: Integers) -> NDArray[np.bool_]:
+        """Return for every row whether no projected value is cut off at an end of the grid."""
+        t = q @ self.weights.T + self.bias
+        return np.asarray(np.all((t >= 0) & (t >> self.shift <= self.levels), axis=1))
+
 
 @dataclass(frozen=True)
 class IntegerProgram:
@@ -55,8 +61,8 @@ class IntegerProgram:
     """Raw value of index 0 of every feature."""
     step: Array
     """Raw distance between neighbouring indices of every feature."""
-    high: Array
-    """Largest raw value that guarantees cover."""
+    range: Box
+    """The inputs that guarantees cover, as the program reads them: floats, whole numbers, or indices."""
     projection: IntegerProjection | None
     kernel_grid: tuple[Array, float]
     """Value of index 0, and step, as the kernels see them; meaningless for ``linear``."""
@@ -109,6 +115,23 @@ class IntegerProgram:
             return X.astype(np.float32)
         limits = np.iinfo(self.input_dtype)
         return np.clip(np.rint(X), limits.min, limits.max).astype(self.input_dtype)
+
+    def in_range(self, inputs: NDArray[Any]) -> NDArray[np.bool_]:
+        """Return for rows in the program's input type whether guarantees cover them, as the device decides it."""
+        within = self.range.holds(inputs)
+        return within if self.projection is None else within & self.projection.stays_on_grid(self.reader(inputs))
+
+    def covers(self, X: Array) -> NDArray[np.bool_]:
+        """Return for raw rows whether guarantees cover them, once they are in the program's input type."""
+        inputs = self.inputs(X)
+        if self.reader.kind.is_grid:
+            place = (X - self.low) / self.step  # what leaves the grid has been moved to its end
+            readable = np.all((place >= -0.5) & (place <= self.reader.levels + 0.5), axis=1)
+        elif self.reader.kind.is_raw_integer:
+            readable = np.all(inputs == np.rint(X), axis=1)  # what leaves the type has been moved to its end
+        else:
+            readable = np.ones(len(X), dtype=np.bool_)
+        return np.asarray(readable & self.in_range(inputs))
 
     def seen(self, inputs: NDArray[Any]) -> Integers:
         """Return the grid indices that the kernels see."""

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from sparsegen.arrays import Array
 from sparsegen.lowering.agreement import Agreement
+from sparsegen.lowering.coverage import Coverage
 from sparsegen.lowering.formats import Format
 from sparsegen.lowering.guarantee import Guarantee
 from sparsegen.lowering.integer_program import IntegerProgram
@@ -41,6 +42,8 @@ class Lowered:
     selftest: Selftest
     guarantee: Guarantee | None = None
     """What is proved for every input of an integer program."""
+    coverage: Coverage | None = None
+    """Which inputs the guarantee covers."""
     agreement: Agreement | None = None
     """How well an integer program agrees with the real-valued model on rows."""
 
@@ -80,6 +83,6 @@ class Lowered:
     @property
     def promises(self) -> tuple[tuple[str, str], ...]:
         """What is proved and what was measured about an integer program, as pairs of subject and sentence."""
-        if self.guarantee is None or self.agreement is None:
+        if self.guarantee is None or self.coverage is None or self.agreement is None:
             return ()
-        return (*self.guarantee.sentences(), ("agreement", str(self.agreement)))
+        return (("range", str(self.coverage)), *self.guarantee.sentences(), ("agreement", str(self.agreement)))

@@ -3,8 +3,9 @@
 Distances need one step for all features, as the kernel sees them. For a kernel that is a power of a half, the step is
 chosen so that a whole power of two of squared (or absolute) steps halves the widest kernel: the exponent of 2 is then
 the distance itself, shifted, and costs no multiplication. Other kernels that fall with their distance become tables,
-and any step will do. Try a step that covers the whole range and finer ones that cut off its ends, and keep the one
-whose scores are closest to the model's.
+and any step will do. Try a step that covers the data and the vectors, and finer ones that cut off vectors far from the
+data; only where there are rows to judge by, the data's own ends as well. Keep the one whose scores are closest to the
+model's.
 
 Where a projection or a linear kernel comes first, each feature has its own step, over its own range.
 """
@@ -22,7 +23,7 @@ from sparsegen.errors import OptionError
 from sparsegen.kernels import BoundKernel
 from sparsegen.kernels.affine import split_affine
 from sparsegen.kernels.expression import Core, Exp2, base_of, evaluate, in_base_two
-from sparsegen.lowering.calibrate import Box
+from sparsegen.lowering.calibrate import Box, Calibrated
 from sparsegen.lowering.coefficients import scale_coefficients, score_error
 from sparsegen.lowering.curves import (
     KERNEL_BITS,
@@ -34,6 +35,7 @@ from sparsegen.lowering.curves import (
     sample_curve,
 )
 from sparsegen.lowering.formats import InputKind, IntegerFormat
+from sparsegen.lowering.input_range import WHOLE_TOLERANCE, OwnSteps, as_read, covered, grid_range, own_steps
 from sparsegen.lowering.integer_program import INT32_MAX, IntegerProgram, IntegerProjection
 from sparsegen.lowering.locate_data import thinned
 from sparsegen.lowering.program import FORM_OF_DISTANCE
@@ -41,12 +43,12 @@ from sparsegen.lowering.reader import MAX_SHIFT, GridReader, make_reader
 from sparsegen.model import SparseModel, Transform
 
 STEPS_TRIED = 4  # the one that covers the whole range, and finer ones
-WHOLE_TOLERANCE = 1e-9  # a number this close to a whole one counts as whole
 MAX_ROWS = 2000
 MAX_OCTAVE = (INT32_MAX // OCTAVES).bit_length() - 1  # the largest for which the last octave still ends within 32 bits
 MAX_EXTRA_DOUBLINGS = OCTAVES.bit_length() - 1  # with as many as the octave: then a distance of 1 gives 0
 MIN_GRID_LEVELS = 16  # over the whole range; a coarser grid separates nothing
 MIN_FALL = 1e-3  # over the whole range; a kernel that falls less separates nothing
+PROJECTION_MARGIN = 1.2  # steps per unit of a projection's row: four times the deviation of a rounded sum
 
 
 @dataclass(frozen=True)
@@ -61,15 +63,19 @@ class Grid:
     """log2 of the squared (or absolute) steps over which the widest kernel halves, if it is a power of a half."""
 
 
-def quantize(model: SparseModel, numbers: IntegerFormat, reads: InputKind, box: Box, rows: Array) -> IntegerProgram:
-    """Return the integer program whose scores on ``rows``, which lie in ``box``, are closest to the model's."""
+def quantize(model: SparseModel, numbers: IntegerFormat, reads: InputKind, data: Calibrated) -> IntegerProgram:
+    """Return the integer program whose scores on the data's rows are closest to the model's."""
+    box = as_read(data.box, reads)
     if len(model.kernels) == 1 and model.kernels[0].is_linear:
         return _linear_program(model, numbers, reads, box)
     form = _form(model.kernels)
     falls = _half_power_falls(model.kernels)
-    few = thinned(rows, MAX_ROWS)
-    grids = _grids(model, form, falls, numbers, few, box)
-    made = [_program(model, form, falls, numbers, reads, box, grid) for grid in grids]
+    few = thinned(data.rows, MAX_ROWS)
+    own = own_steps(box, model.transform, numbers.projected_levels, reads)
+    made = [
+        _program(model, form, falls, numbers, reads, box, own, grid)
+        for grid in _grids(model, form, falls, numbers, box, data, few, own.step)
+    ]
     programs = [program for program in made if program is not None]
     if not programs:
         raise OptionError(
@@ -102,16 +108,26 @@ def _half_power_falls(kernels: tuple[BoundKernel, ...]) -> list[float] | None:
 
 
 def _grids(
-    model: SparseModel, form: str, falls: list[float] | None, numbers: IntegerFormat, rows: Array, box: Box
+    model: SparseModel,
+    form: str,
+    falls: list[float] | None,
+    numbers: IntegerFormat,
+    box: Box,
+    data: Calibrated,
+    few: Array,
+    raw_step: Array,
 ) -> list[Grid]:
-    """Return every grid worth trying."""
-    corners = model.transform(np.vstack([box.low, box.high]))
-    seen = np.vstack([model.vectors, corners if model.transform.projection is None else model.transform(rows)])
-    low, high = seen.min(axis=0), seen.max(axis=0)
+    """Return every grid worth trying; ``few`` are some of the data's rows."""
+    T = model.transform
+    needed = Box.around(T(np.vstack([box.low, box.high])))
+    if T.projection is not None and data.projected is not None:
+        margin = PROJECTION_MARGIN * np.linalg.norm(T.projection * T.scale * raw_step, axis=1)
+        needed = Box(data.projected.low - margin, data.projected.high + margin)
+    wanted = Box.around(np.vstack([model.vectors, needed.low, needed.high]))
     levels = numbers.levels
     if form == "square":
         levels = min(levels, math.isqrt(INT32_MAX // model.vectors.shape[1]))
-    span, power = float((high - low).max()), 2 if form == "square" else 1
+    span, power = float((wanted.high - wanted.low).max()), 2 if form == "square" else 1
     if falls is None:
         _require_fall(model.kernels, span**power * model.vectors.shape[1])
         covering_step = (span or 1.0) / levels
@@ -124,8 +140,28 @@ def _grids(
         first = min(max(covering, 0), MAX_OCTAVE)
         octaves = range(first, min(first + STEPS_TRIED, MAX_OCTAVE + 1))
         steps = [(octave, _step(octave, fall, power)) for octave in octaves]
-    middle = (low + high) / 2.0
-    return [Grid(middle - step * (levels // 2), step, levels, octave) for octave, step in steps]
+    if not data.has_data:  # nothing tells how many rows a shorter grid would cut off
+        long_enough = [s for s in steps if s[1] * levels >= float((needed.high - needed.low).max())]
+        steps = long_enough or steps[:1]
+    middle = np.median(T(few), axis=0)
+    zero = T(np.zeros((1, model.n_features)))[0] if T.projection is None else None
+    return [Grid(_place(step * levels, needed, wanted, middle, zero), step, levels, octave) for octave, step in steps]
+
+
+def _place(length: float, needed: Box, wanted: Box, middle: Array, zero: Array | None) -> Array:
+    """Return where a grid of a length begins for every feature.
+
+    It lies around all that is wanted, or all that is needed, or the middle of the rows, whatever it is long enough for.
+    What is left over is shared by both sides, but a feature without negative values gets no negative indices.
+    """
+    low = (wanted.low + wanted.high - length) / 2.0
+    if zero is not None:
+        low = np.where(needed.low >= zero, np.maximum(low, np.minimum(zero, wanted.low)), low)
+        low = np.where(needed.high <= zero, np.minimum(low, np.maximum(zero, wanted.high) - length), low)
+    inner = np.clip(low, np.minimum(needed.high - length, needed.low), needed.low)
+    cut = np.clip(middle - length / 2.0, needed.low, np.maximum(needed.high - length, needed.low))
+    fits_wanted, fits_needed = (length >= box.high - box.low for box in (wanted, needed))
+    return np.where(fits_wanted, low, np.where(fits_needed, inner, cut))
 
 
 def _require_fall(kernels: tuple[BoundKernel, ...], farthest: float) -> None:
@@ -174,6 +210,7 @@ def _program(
     numbers: IntegerFormat,
     reads: InputKind,
     box: Box,
+    own: OwnSteps,
     grid: Grid,
 ) -> IntegerProgram | None:
     """Return the program on one grid, or ``None`` if the projection does not fit it."""
@@ -184,12 +221,12 @@ def _program(
         raw_step = step / np.abs(T.scale)
         raw_low = T.offset + np.where(T.scale > 0.0, low, low + levels * step) / T.scale
         vectors = np.where(T.scale > 0.0, vectors, levels - vectors)  # a negative scale reverses the indices
-        raw_high = raw_low + levels * raw_step
         reader = make_reader(reads, raw_low, raw_step, levels)
+        inside = covered(grid_range(box, raw_low, raw_step, levels), reader)
     else:
-        raw_high = box.high
-        raw_low, raw_step, own_levels = _own_steps(box, T, numbers.projected_levels, reads)
-        reader = make_reader(reads, raw_low, raw_step, own_levels)
+        raw_low, raw_step = own.low, own.step
+        reader = make_reader(reads, raw_low, raw_step, own.levels)
+        inside = covered(box, reader)
         projection = _project(T, T.projection, reader, raw_low, raw_step, numbers.largest_weight, grid)
         if projection is None:
             return None
@@ -199,7 +236,7 @@ def _program(
         reader=reader,
         low=raw_low,
         step=raw_step,
-        high=raw_high,
+        range=inside,
         projection=projection,
         kernel_grid=(low, step),
         form=form,
@@ -221,15 +258,17 @@ def _linear_program(model: SparseModel, numbers: IntegerFormat, reads: InputKind
     weights = model.coef[:, 0, :] @ model.vectors
     if T.projection is not None:
         weights = weights @ T.projection
-    low, step, levels = _own_steps(box, T, numbers.levels, reads)
+    own = own_steps(box, T, numbers.levels, reads)
+    low, step, levels = own.low, own.step, own.levels
+    reader = make_reader(reads, low, step, levels)
     intercept = model.intercept + weights @ ((low - T.offset) * T.scale)
     coef, start, unit = scale_coefficients((weights * T.scale * step)[:, None, :], intercept, levels, 1)
     return IntegerProgram(
         numbers=numbers,
-        reader=make_reader(reads, low, step, levels),
+        reader=reader,
         low=low,
         step=step,
-        high=box.high,
+        range=covered(box, reader),
         projection=None,
         kernel_grid=(low, 1.0),
         form="linear",
@@ -243,22 +282,6 @@ def _linear_program(model: SparseModel, numbers: IntegerFormat, reads: InputKind
         classes=model.classes,
         card=model.card,
     )
-
-
-def _own_steps(box: Box, T: Transform, most: int, reads: InputKind) -> tuple[Array, Array, int]:
-    """Return the value of index 0 and the step of every feature, and the largest index, at most ``most``.
-
-    Raw integers keep a step of 1 where the range allows it.
-    """
-    if reads.dtype == np.uint8 and most == np.iinfo(np.uint8).max:
-        return np.zeros_like(box.low), np.ones_like(box.low), most  # a byte, such as a pixel, is its own index
-    if reads.is_raw_integer:
-        low = np.floor(box.low)
-        step = np.maximum((box.high - low) / most, 1.0)
-        return low, step, max(1, math.ceil(np.max((box.high - low) / step) - WHOLE_TOLERANCE))
-    span = box.high - box.low
-    step = np.where(span > 0.0, span, 1.0 / np.abs(T.scale)) / most  # a constant feature: one unit of the scaler
-    return box.low.copy(), step, most
 
 
 def _project(

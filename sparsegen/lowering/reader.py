@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sparsegen.arrays import Array
 from sparsegen.lowering.curves import Integers
 from sparsegen.lowering.formats import InputKind
+from sparsegen.lowering.program import float32
 
 INT16_MAX = 2**15 - 1
 MAX_SHIFT = 24
@@ -77,8 +78,8 @@ def make_reader(kind: InputKind, low: Array, step: Array, levels: int) -> GridRe
     return GridReader(
         kind,
         levels,
-        half.astype(np.float32),
-        (1.0 / step).astype(np.float32),
+        float32(half),
+        float32(1.0 / step),
         multiplier.astype(np.int64),
         bias.astype(np.int64),
         shift.astype(np.int64),

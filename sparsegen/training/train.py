@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from sparsegen import data
+from sparsegen.arrays import Array
 from sparsegen.data import Dataset
 from sparsegen.errors import DataError, ModelError, OptionError, SparsegenError, nearest
 from sparsegen.kernels import KERNELS
@@ -68,8 +69,10 @@ def train(
         "data": {"source": train_set.source, "sha256": train_set.sha256, "rows": len(train_set.X)},
         "scale": scale,
         "feature_names": list(train_set.feature_names),
-        "ranges": {"low": train_set.X.min(axis=0).tolist(), "high": train_set.X.max(axis=0).tolist()},
+        "ranges": _ranges(train_set.X),
     }
+    if model.transform.projection is not None:
+        card["projected_ranges"] = _ranges(model.transform(train_set.X))
     if found is not None:
         card["search"] = found.as_json()
     if constant := data.constant_features(train_set):
@@ -77,6 +80,11 @@ def train(
     return TrainingReport(
         replace(model, card=card), accuracy, len(train_set.X), len(test_set.X), seconds, found, tuple(complaints)
     )
+
+
+def _ranges(rows: Array) -> dict[str, list[float]]:
+    """Return the smallest and largest value of every column."""
+    return {"low": rows.min(axis=0).tolist(), "high": rows.max(axis=0).tolist()}
 
 
 def make_estimator(method: str, parameters: dict[str, Any]) -> SparseClassifier:

@@ -17,9 +17,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from integer_models import integer_program
 from numpy.typing import NDArray
 
+from benchmarks.trust._together import integer_program
 from sparsegen import data
 from sparsegen.devices._toolchain import host_compiler
 from sparsegen.lowering.formats import Format

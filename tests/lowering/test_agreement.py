@@ -7,8 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from golden_models import SMALL
-from integer_models import make_integer_case, quantized
+from integer_models import quantized
 
+from benchmarks.trust._together import make_integer_case
 from sparsegen.lowering.agreement import Agreement, agreement
 
 CASE = make_integer_case(1, n_classes=3, d=4)

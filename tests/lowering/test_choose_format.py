@@ -7,8 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from golden_models import SMALL, model, rbf
-from integer_models import SIXTEEN, make_integer_case
+from integer_models import SIXTEEN
 
+from benchmarks.trust._together import make_integer_case
 from sparsegen.errors import OptionError
 from sparsegen.lowering.choose_format import choose_format
 from sparsegen.lowering.formats import Format

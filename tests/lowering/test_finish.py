@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from integer_models import INTEGERS, integer_cases, make_integer_case, quantized
+from integer_models import INTEGERS, integer_cases, quantized
 
+from benchmarks.trust._together import make_integer_case
 from sparsegen.lowering.coefficients import score_error
 from sparsegen.lowering.finish import finish
 

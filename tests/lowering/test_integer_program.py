@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from integer_models import INTEGERS, READS, SIXTEEN, extreme_inputs, integer_cases, make_integer_case, quantized
+from integer_models import INTEGERS, READS, SIXTEEN, integer_cases, quantized
 from reference.integer_program import Twin
 from reference.integer_program import half_power as slow_half_power
 
+from benchmarks.trust._together import extreme_inputs, make_integer_case
 from sparsegen.lowering import integer_program
 from sparsegen.lowering.curves import KERNEL_BITS, HalfPower, half_power, half_power_table
 from sparsegen.lowering.guarantee import guarantee

@@ -4,9 +4,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from integer_models import integer_program, make_integer_case, quantized
+from integer_models import quantized
 from narrowing import known
 
+from benchmarks.trust._together import integer_program, make_integer_case
 from sparsegen.devices import DEVICES
 from sparsegen.lowering.curves import LARGEST_VALUE
 from sparsegen.lowering.formats import Format

@@ -7,21 +7,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from golden_models import model, rbf, wave
-from integer_models import (
-    INTEGER_KERNELS,
-    INTEGERS,
-    READS,
-    SIXTEEN,
-    half_powers,
-    integer_format,
-    make_integer_case,
-    quantized,
-)
+from integer_models import INTEGER_KERNELS, INTEGERS, READS, SIXTEEN, half_powers, integer_format, quantized
 from narrowing import known
 
+from benchmarks.trust._together import make_integer_case
 from sparsegen.errors import ModelError, OptionError
 from sparsegen.kernels import KERNELS
-from sparsegen.lowering.calibrate import Box
+from sparsegen.lowering.calibrate import calibrate
 from sparsegen.lowering.coefficients import score_error
 from sparsegen.lowering.formats import INPUT_KINDS
 from sparsegen.lowering.guarantee import guarantee
@@ -117,8 +109,8 @@ def test_a_projection_that_does_not_fit_is_one_sentence():
 
 def test_the_box_is_the_cards_or_around_the_vectors():
     card = {"ranges": {"low": [0.0] * 16, "high": [2.0] * 16}}
-    assert Box.of(with_card(SIXTEEN, card)).high.tolist() == [2.0] * 16
-    box = Box.of(SIXTEEN)
+    assert calibrate(with_card(SIXTEEN, card), None).box.high.tolist() == [2.0] * 16
+    box = calibrate(SIXTEEN, None).box
     assert np.all(box.low < SIXTEEN.vectors.min(axis=0))
     assert np.all(box.high > SIXTEEN.vectors.max(axis=0))
 
@@ -136,6 +128,8 @@ def test_the_box_is_the_cards_or_around_the_vectors():
         {"low": None, "high": None},
         {"low": 0.0, "high": 1.0},
         {"low": [None] * 16, "high": [1.0] * 16},
+        {"low": [-1e308] * 16, "high": [1e308] * 16},
+        {"low": [0.0] * 16, "high": [10**400] * 16},
     ],
     ids=str,
 )
@@ -143,7 +137,7 @@ def test_a_card_whose_ranges_do_not_fit_is_one_sentence(ranges):
     with pytest.raises(
         ModelError, match="the ranges in the model's card do not fit its features; give rows to choose scales on"
     ):
-        Box.of(with_card(SIXTEEN, {"ranges": ranges}))
+        calibrate(with_card(SIXTEEN, {"ranges": ranges}), None)
 
 
 @pytest.mark.parametrize("reads", READS)

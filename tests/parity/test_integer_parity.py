@@ -16,18 +16,20 @@ from integer_models import (
     READS,
     SIXTEEN,
     TAILS,
-    extreme_inputs,
     half_powers,
     integer_cases,
     integer_export_of,
+    tail_model,
+)
+
+from benchmarks.trust._together import (
+    extreme_inputs,
     integer_program,
     make_integer_case,
     shared_inputs,
     simulated,
-    tail_model,
     together,
 )
-
 from sparsegen.devices import DEVICES
 from sparsegen.devices.host import Host
 from sparsegen.lowering.quantize import MAX_OCTAVE

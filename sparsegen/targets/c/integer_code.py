@@ -27,9 +27,10 @@ from sparsegen.targets import PORTABLE
 from sparsegen.targets.c.avr import avr_values
 from sparsegen.targets.c.code import CCode, Table, c_type, index_type
 from sparsegen.targets.c.dsp import dsp_values
+from sparsegen.targets.c.range_code import range_lines, range_values
 from sparsegen.targets.c.row_table import make_row_table
 from sparsegen.targets.c.walk import SQUARES_STEP, WRITTEN_OUT, make_walk
-from sparsegen.targets.card import MAX_NAMED_FEATURES, card_lines
+from sparsegen.targets.card import card_lines
 
 SPECIAL_LOOPS = ("dsp", "avr")
 UINT16_MAX = 2**16 - 1
@@ -86,7 +87,7 @@ def integer_code(lowered: Lowered, program: IntegerProgram, name: str, loops: st
         {
             "is_integer": True,
             "checks_classes": False,  # exact scores leave nothing to check
-            "card": [*card, *_range_lines(program), *lowered.promises],
+            "card": [*card, *range_lines(program), *lowered.promises],
             "n_vectors": len(program.vectors),
             "needs_stdint": False,  # its header includes it
             "unit": program.unit,
@@ -120,6 +121,7 @@ def integer_code(lowered: Lowered, program: IntegerProgram, name: str, loops: st
             "lead_stride": LEAD_STRIDE,
             "dsp": dsp,
             "avr": avr,
+            **range_values(program),
             **_curve_values(program, name),
         },
     )
@@ -215,14 +217,3 @@ def _curve_tables(program: IntegerProgram) -> list[Table]:
         Table(f"values{suffix}", comment, np.dtype(np.uint16), curve.values)
         for suffix, curve in zip(_suffixes(len(sampled)), sampled, strict=False)
     ]
-
-
-def _range_lines(program: IntegerProgram) -> list[tuple[str, str]]:
-    """Return the range of every raw feature, or for grid indices how the caller computes them."""
-    if program.n_features > MAX_NAMED_FEATURES:
-        return []
-    if not program.reader.kind.is_grid:
-        both = zip(program.low.tolist(), program.high.tolist(), strict=True)
-        return [(f"range of x[{j}]", f"{low:.6g} to {high:.6g}") for j, (low, high) in enumerate(both)]
-    ends = zip(program.low.tolist(), program.step.tolist(), strict=True)
-    return [(f"x[{j}]", f"index 0 is {low:.9g}, one step is {step:.9g}") for j, (low, step) in enumerate(ends)]

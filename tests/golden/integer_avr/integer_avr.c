@@ -19,8 +19,7 @@ static const INTEGER_AVR_ROM int16_t integer_avr_multiplier[17] = {
 
 /* added to each product */
 static const INTEGER_AVR_ROM int32_t integer_avr_bias[17] = {
-    5642, 9371, 21497, 2053, 28212, 15418, 36447, 29926, 8929, 10783, 24774, 39874, 3120, 25216, 21713, 3077,
-    17056,
+    6019, 34182, 44960, 5, 79891, 7356, 55738, 55738, 34182, 34182, 44960, 89915, 5, 44960, 44960, 5, 34182,
 };
 
 /* 2^15 * 2^-f for f from 0 to 1 */
@@ -36,14 +35,14 @@ static const INTEGER_AVR_ROM struct integer_avr_row {
     int16_t coef[1]; /* for each kernel, one per output */
 } integer_avr_rows[3] = {
     {{
-        5942, 4002, 604, 5843, 1755, 8419, 7371, 4280, 7384, 3800, 1138, 6379, 2121, 10906, 10817, 5727, 8731,
-    }, 692864457u, {32193}},
+        3018, 5102, 3235, 2665, 7337, 3201, 6096, 5366, 6848, 4825, 3092, 9444, 671, 7921, 8314, 2479, 6506,
+    }, 532453204u, {32767}},
     {{
-        5851, 7236, 10742, 5444, 9559, 2016, 3867, 4161, 5395, 7438, 3574, 5716, 5177, 7306, 421, 5511, 2507,
-    }, 606216321u, {-32767}},
+        2972, 6719, 8303, 2466, 11239, 0, 4345, 5307, 5854, 6643, 4310, 9113, 2199, 6121, 3116, 2371, 3394,
+    }, 551531314u, {-32464}},
     {{
-        0, 6093, 496, 5794, 1679, 9222, 3835, 11239, 0, 4312, 7664, 5522, 6061, 3932, 2534, 6115, 3132,
-    }, 513470646u, {9291}},
+        0, 6148, 3181, 2641, 7299, 3603, 4329, 9400, 2389, 5081, 6355, 9016, 2641, 4434, 4172, 2673, 3706,
+    }, 446367146u, {10750}},
 };
 
 #if defined(__FLASH) && defined(__AVR_HAVE_MUL__) /* C++ has no __flash, ATtiny parts have no multiplier */
@@ -145,18 +144,18 @@ static inline int integer_avr_value(const uint16_t *x, const INTEGER_AVR_ROM uin
         "mov %A[d], %B[d]\n\t"
         "mov %B[d], %C[d]\n\t"
         "mov %C[d], %D[d]\n\t"
-        "clr %D[d]\n\t"
-        "lsl %A[d]\n\t"
-        "rol %B[d]\n\t"
-        "rol %C[d]\n\t"
-        "rol %D[d]\n\t"
-        "lsl %A[d]\n\t"
-        "rol %B[d]\n\t"
-        "rol %C[d]\n\t"
-        "rol %D[d]\n\t"
-        "mov %A[d], %B[d]\n\t"
-        "mov %B[d], %C[d]\n\t"
-        "mov %C[d], %D[d]\n\t"
+        "lsr %C[d]\n\t"
+        "ror %B[d]\n\t"
+        "ror %A[d]\n\t"
+        "lsr %C[d]\n\t"
+        "ror %B[d]\n\t"
+        "ror %A[d]\n\t"
+        "lsr %C[d]\n\t"
+        "ror %B[d]\n\t"
+        "ror %A[d]\n\t"
+        "lsr %C[d]\n\t"
+        "ror %B[d]\n\t"
+        "ror %A[d]\n\t"
         "tst %C[d]\n\t"
         "breq 2f\n\t"
         "8:\n\t"
@@ -215,11 +214,11 @@ static inline int integer_avr_value(const uint16_t *x, const INTEGER_AVR_ROM uin
 }
 #else
 /*
- * 2^15 * 2^-(d / 2^26) for d < 1073741824: a table of 2^-f, linear interpolation, a shift.
+ * 2^15 * 2^-(d / 2^24) for d < 268435456: a table of 2^-f, linear interpolation, a shift.
  */
 static int integer_avr_half_power(uint32_t d)
 {
-    const unsigned z = (unsigned)(d >> 14);
+    const unsigned z = (unsigned)(d >> 12);
     const INTEGER_AVR_ROM uint16_t *entry = integer_avr_powers + ((z >> 8) & 15u);
     const unsigned above = entry[0];
     const uint32_t fall = (uint32_t)(above - entry[1]) * (z & 255u);
@@ -235,12 +234,12 @@ static int32_t integer_avr_score(const int16_t *x)
     const volatile uint16_t *const f = q; /* volatile: read again for every vector, not copied to the stack */
 #endif
     const INTEGER_AVR_ROM struct integer_avr_row *r;
-    int32_t score = 217902665L;
+    int32_t score = 204446203L;
     uint32_t squares = 0u;
 
     for (int j = 0; j < 17; ++j) {
         const int32_t t = (int32_t)x[j] * integer_avr_multiplier[j] + integer_avr_bias[j];
-        const int32_t index = t > 0 ? t >> 2 : 0;
+        const int32_t index = t > 0 ? t >> 3 : 0;
 
         q[j] = (uint16_t)(index < 11239 ? index : 11239);
     }
@@ -274,7 +273,7 @@ static int32_t integer_avr_score(const int16_t *x)
         }
         dot += (uint32_t)f[16] * v[0];
         d = squares + r->norm - 2u * dot;
-        if (d < 1073741824u) {
+        if (d < 268435456u) {
             const int value = integer_avr_half_power(d);
 
             score += (int32_t)r->coef[0] * value;
@@ -294,6 +293,21 @@ int integer_avr_predict(const int16_t *x)
     return integer_avr_score(x) > 0 ? 1 : 0;
 }
 
+int integer_avr_in_range(const int16_t *x)
+{
+    static const INTEGER_AVR_ROM int16_t low[17] = {
+        0, -1, -2, 0, -3, 0, -2, -2, -1, -1, -2, -4, 0, -2, -2, 0, -1,
+    };
+    static const INTEGER_AVR_ROM int16_t high[17] = {3, 2, 2, 4, 0, 3, 1, 1, 2, 2, 2, 0, 4, 2, 2, 4, 2};
+
+    for (int j = 0; j < 17; ++j) {
+        if (x[j] < low[j] || x[j] > high[j]) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
 const char *integer_avr_label(int index)
 {
     static const char *const labels[INTEGER_AVR_CLASSES] = {
@@ -306,7 +320,7 @@ const char *integer_avr_label(int index)
 int integer_avr_selftest(void)
 {
     static const INTEGER_AVR_ROM int16_t inputs[17] = {1, 0, -1, 1, -1, 1, 0, -1, 1, 0, -1, -1, 0, 1, 1, 1, 1};
-    static const INTEGER_AVR_ROM int32_t expected[1] = {1073769779};
+    static const INTEGER_AVR_ROM int32_t expected[1] = {1070182458};
     const volatile INTEGER_AVR_ROM int16_t *input = inputs; /* volatile: otherwise compilers copy a row with memcpy */
     const INTEGER_AVR_ROM int32_t *score = expected;
     int16_t x[INTEGER_AVR_FEATURES];

@@ -4,7 +4,7 @@
 
 int main(void)
 {
-    static const uint8_t x[INTEGER_CAUCHY_FEATURES] = {148, 96, 155};
+    static const uint8_t x[INTEGER_CAUCHY_FEATURES] = {148, 97, 155};
     const int index = integer_cauchy_predict(x);
     const int failed = integer_cauchy_selftest();
 

@@ -12,13 +12,13 @@
 #endif
 
 /* subtracted from each raw feature */
-static const INTEGER_LAPLACIAN_ROM float integer_laplacian_offset[4] = {-2.7752583f, -2.2322583f, -2.4692583f, -2.6347582f};
+static const INTEGER_LAPLACIAN_ROM float integer_laplacian_offset[4] = {-2.7860887f, -2.2430887f, -2.4800887f, -2.6455886f};
 
 /* factor of each feature, after the subtraction */
 static const INTEGER_LAPLACIAN_ROM float integer_laplacian_factor[4] = {46.16624f, 46.16624f, 46.16624f, 46.16624f};
 
 /* score of each output before any vector is added */
-static const INTEGER_LAPLACIAN_ROM int32_t integer_laplacian_intercept[3] = {35213182, 83111187, 108086014};
+static const INTEGER_LAPLACIAN_ROM int32_t integer_laplacian_intercept[3] = {30342159, 74196897, 100341828};
 
 /* 2^15 * 2^-f for f from 0 to 1 */
 static const INTEGER_LAPLACIAN_ROM uint16_t integer_laplacian_powers[17] = {
@@ -31,11 +31,11 @@ static const INTEGER_LAPLACIAN_ROM struct integer_laplacian_row {
     uint8_t at[4];
     int16_t coef[3]; /* for each kernel, one per output */
 } integer_laplacian_rows[5] = {
-    {{166, 117, 73, 167}, {23245, 5974, -7366}},
-    {{82, 142, 99, 94}, {-12597, -21282, -14460}},
-    {{172, 112, 70, 90}, {10993, -22197, -23113}},
-    {{139, 142, 160, 164}, {-20128, -12620, -20599}},
-    {{166, 141, 155, 167}, {22180, -6470, 2934}},
+    {{167, 117, 73, 167}, {23820, 6435, -7168}},
+    {{83, 142, 99, 94}, {-12532, -21162, -14271}},
+    {{172, 113, 71, 91}, {11226, -22272, -23115}},
+    {{140, 142, 160, 164}, {-20736, -12659, -20983}},
+    {{166, 141, 156, 168}, {23152, -6328, 3386}},
 };
 
 /*
@@ -101,6 +101,19 @@ int integer_laplacian_predict(const float *x)
     return best;
 }
 
+int integer_laplacian_in_range(const float *x)
+{
+    static const INTEGER_LAPLACIAN_ROM float low[4] = {-2.7860887f, -2.2430887f, -2.4800885f, -2.6455886f};
+    static const INTEGER_LAPLACIAN_ROM float high[4] = {2.7590885f, 3.3020885f, 3.0650885f, 2.8995886f};
+
+    for (int j = 0; j < 4; ++j) {
+        if (!(x[j] >= low[j] && x[j] <= high[j])) { /* written so that a NaN is outside */
+            return 0;
+        }
+    }
+    return 1;
+}
+
 const char *integer_laplacian_label(int index)
 {
     static const char *const labels[INTEGER_LAPLACIAN_CLASSES] = {
@@ -117,7 +130,7 @@ int integer_laplacian_selftest(void)
         0.841f, 0.308f, -0.885f, 0.989f, 0.956f, 0.205f, -0.938f, -0.666f,
     };
     static const INTEGER_LAPLACIAN_ROM int32_t expected[6] = {
-        976789621, -222013303, -580223542, 630575019, -764570599, -876010714,
+        998031723, -225089865, -592513973, 650660015, -773315943, -889841992,
     };
     const volatile INTEGER_LAPLACIAN_ROM float *input = inputs; /* volatile: otherwise compilers copy a row with memcpy */
     const INTEGER_LAPLACIAN_ROM int32_t *score = expected;

@@ -15,7 +15,7 @@
 static const INTEGER_LINEAR_ROM int16_t integer_linear_multiplier[4] = {16384, 16384, 16384, 16384};
 
 /* added to each product */
-static const INTEGER_LINEAR_ROM int32_t integer_linear_bias[4] = {-155648, -548864, -368640, -253952};
+static const INTEGER_LINEAR_ROM int32_t integer_linear_bias[4] = {-155648, -548864, -368640, -270336};
 
 /* weights: for each output, one per feature */
 static const INTEGER_LINEAR_ROM int16_t integer_linear_coef[12] = {
@@ -23,7 +23,7 @@ static const INTEGER_LINEAR_ROM int16_t integer_linear_coef[12] = {
 };
 
 /* score of each output before any vector is added */
-static const INTEGER_LINEAR_ROM int32_t integer_linear_intercept[3] = {-1290472, 583557, -980900};
+static const INTEGER_LINEAR_ROM int32_t integer_linear_intercept[3] = {-1279322, 584270, -963916};
 
 void integer_linear_scores(const uint8_t *x, int32_t *scores)
 {
@@ -37,7 +37,7 @@ void integer_linear_scores(const uint8_t *x, int32_t *scores)
         const int32_t t = (int32_t)x[j] * integer_linear_multiplier[j] + integer_linear_bias[j];
         const int32_t index = t > 0 ? t >> 14 : 0;
 
-        q[j] = (uint16_t)(index < 80 ? index : 80);
+        q[j] = (uint16_t)(index < 79 ? index : 79);
     }
     for (int k = 0; k < 3; ++k) {
         scores[k] += (int32_t)q[0] * c[0];
@@ -62,6 +62,19 @@ int integer_linear_predict(const uint8_t *x)
     return best;
 }
 
+int integer_linear_in_range(const uint8_t *x)
+{
+    static const INTEGER_LINEAR_ROM uint8_t low[4] = {10, 34, 23, 17};
+    static const INTEGER_LINEAR_ROM uint8_t high[4] = {89, 87, 88, 88};
+
+    for (int j = 0; j < 4; ++j) {
+        if (x[j] < low[j] || x[j] > high[j]) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
 const char *integer_linear_label(int index)
 {
     static const char *const labels[INTEGER_LINEAR_CLASSES] = {
@@ -76,7 +89,7 @@ int integer_linear_selftest(void)
 {
     static const INTEGER_LINEAR_ROM uint8_t inputs[12] = {67, 56, 32, 70, 68, 59, 43, 31, 69, 54, 31, 37};
     static const INTEGER_LINEAR_ROM int32_t expected[9] = {
-        1077223, -649312, -311472, 510819, -593557, -675159, 786918, -670264, -898778,
+        1077224, -649312, -311472, 510820, -593557, -675159, 786919, -670264, -898778,
     };
     const volatile INTEGER_LINEAR_ROM uint8_t *input = inputs; /* volatile: otherwise compilers copy a row with memcpy */
     const INTEGER_LINEAR_ROM int32_t *score = expected;

@@ -123,6 +123,19 @@ int integer_powers_predict(const float *x)
     return best;
 }
 
+int integer_powers_in_range(const float *x)
+{
+    static const INTEGER_POWERS_ROM float low[3] = {-2.196116f, -3.3621159f, -2.574116f};
+    static const INTEGER_POWERS_ROM float high[3] = {3.242116f, 2.0761158f, 2.864116f};
+
+    for (int j = 0; j < 3; ++j) {
+        if (!(x[j] >= low[j] && x[j] <= high[j])) { /* written so that a NaN is outside */
+            return 0;
+        }
+    }
+    return 1;
+}
+
 const char *integer_powers_label(int index)
 {
     static const char *const labels[INTEGER_POWERS_CLASSES] = {

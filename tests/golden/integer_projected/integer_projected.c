@@ -19,19 +19,19 @@ static const INTEGER_PROJECTED_ROM int16_t integer_projected_multiplier[18] = {
 
 /* added to each product */
 static const INTEGER_PROJECTED_ROM int32_t integer_projected_bias[18] = {
-    -598016, -860160, -909312, -434176, -581632, -483328, -892928, -679936, -876544, -532480, -532480, -663552,
-    -581632, -548864, -450560, -352256, -253952, -598016,
+    -598016, -860160, -909312, -450560, -581632, -483328, -892928, -696320, -876544, -532480, -532480, -679936,
+    -581632, -565248, -466944, -368640, -253952, -614400,
 };
 
 /* rows of the projection, one per projected value */
 static const INTEGER_PROJECTED_ROM int8_t integer_projected_projection[54] = {
-    45, 64, -33, -44, 69, -53, 27, -9, 4, -10, 27, -51, 68, -60, 12, 51, -65, -4, 69, -15, -68, 2, 67, 41, -31,
-    -69, -51, -3, 41, 65, 69, 60, 48, 36, 29, 27, 31, 40, 52, 64, 70, 62, 36, -7, -51, -69, -42, 21, 68, 45,
-    -32, -69, -6, 67,
+    63, 90, -47, -62, 98, -75, 38, -13, 5, -14, 39, -72, 97, -84, 17, 72, -92, -5, 97, -22, -97, 3, 95, 57, -44,
+    -98, -72, -4, 58, 92, 98, 85, 67, 51, 41, 39, 44, 56, 73, 90, 99, 88, 51, -10, -72, -98, -59, 30, 96, 63,
+    -45, -97, -8, 95,
 };
 
 /* constant term of the projection */
-static const INTEGER_PROJECTED_ROM int32_t integer_projected_projection_bias[3] = {9761, -5044, -1618};
+static const INTEGER_PROJECTED_ROM int32_t integer_projected_projection_bias[3] = {24995, 2795, 8713};
 
 /* 2^15 * 2^-f for f from 0 to 1 */
 static const INTEGER_PROJECTED_ROM uint16_t integer_projected_powers[17] = {
@@ -45,18 +45,18 @@ static const INTEGER_PROJECTED_ROM struct integer_projected_row {
     uint8_t at[3];
     int16_t coef[1]; /* for each kernel, one per output */
 } integer_projected_rows[4] = {
-    {55541u, {144, 182, 41}, {32767}},
-    {61501u, {156, 83, 174}, {-17281}},
-    {48918u, {55, 113, 182}, {15367}},
-    {19958u, {95, 87, 58}, {-28112}},
+    {54246u, {146, 167, 71}, {32767}},
+    {60157u, {154, 96, 165}, {-16988}},
+    {50054u, {83, 118, 171}, {15242}},
+    {29234u, {112, 99, 83}, {-27714}},
 };
 
 /*
- * 2^15 * 2^-(d / 2^14) for d < 262144: a table of 2^-f, linear interpolation, a shift.
+ * 2^15 * 2^-(d / 2^13) for d < 131072: a table of 2^-f, linear interpolation, a shift.
  */
 static int integer_projected_half_power(uint32_t d)
 {
-    const unsigned z = (unsigned)(d >> 2);
+    const unsigned z = (unsigned)(d >> 1);
     const INTEGER_PROJECTED_ROM uint16_t *entry = integer_projected_powers + ((z >> 8) & 15u);
     const unsigned above = entry[0];
     const uint32_t fall = (uint32_t)(above - entry[1]) * (z & 255u);
@@ -71,14 +71,14 @@ static int32_t integer_projected_score(const int16_t *x)
     const INTEGER_PROJECTED_ROM int8_t *p = integer_projected_projection;
     const volatile uint8_t *const f = projected; /* volatile: read again for every vector, not copied to the stack */
     const INTEGER_PROJECTED_ROM struct integer_projected_row *r;
-    int32_t score = 42786165L;
+    int32_t score = 38176792L;
     uint32_t squares = 0u;
 
     for (int j = 0; j < 18; ++j) {
         const int32_t t = (int32_t)x[j] * integer_projected_multiplier[j] + integer_projected_bias[j];
         const int32_t index = t > 0 ? t >> 14 : 0;
 
-        q[j] = (uint8_t)(index < 136 ? index : 136);
+        q[j] = (uint8_t)(index < 135 ? index : 135);
     }
     for (int i = 0; i < 3; ++i) {
         int32_t t = integer_projected_projection_bias[i];
@@ -97,7 +97,7 @@ static int32_t integer_projected_score(const int16_t *x)
         t += (int32_t)q[16] * p[0];
         t += (int32_t)q[17] * p[1];
         p += 2;
-        t = t > 0 ? t >> 7 : 0;
+        t = t > 0 ? t >> 8 : 0;
         projected[i] = (uint8_t)(t < 255 ? t : 255);
     }
     squares += (unsigned)projected[0] * projected[0];
@@ -111,7 +111,7 @@ static int32_t integer_projected_score(const int16_t *x)
         dot += (unsigned)f[1] * r->at[1];
         dot += (unsigned)f[2] * r->at[2];
         d = squares + r->norm - 2u * dot;
-        if (d < 262144u) {
+        if (d < 131072u) {
             const int value = integer_projected_half_power(d);
 
             score += (int32_t)r->coef[0] * value;
@@ -130,6 +130,52 @@ int integer_projected_predict(const int16_t *x)
     return integer_projected_score(x) > 0 ? 1 : 0;
 }
 
+int integer_projected_in_range(const int16_t *x)
+{
+    static const INTEGER_PROJECTED_ROM int16_t low[18] = {
+        37, 53, 56, 28, 36, 30, 55, 43, 54, 33, 33, 42, 36, 35, 29, 23, 16, 38,
+    };
+    static const INTEGER_PROJECTED_ROM int16_t high[18] = {
+        160, 188, 178, 153, 156, 136, 164, 169, 156, 156, 168, 131, 157, 129, 164, 153, 146, 158,
+    };
+    uint8_t q[18];
+    const INTEGER_PROJECTED_ROM int8_t *p = integer_projected_projection;
+
+    for (int j = 0; j < 18; ++j) {
+        if (x[j] < low[j] || x[j] > high[j]) {
+            return 0;
+        }
+    }
+    for (int j = 0; j < 18; ++j) {
+        const int32_t t = (int32_t)x[j] * integer_projected_multiplier[j] + integer_projected_bias[j];
+        const int32_t index = t > 0 ? t >> 14 : 0;
+
+        q[j] = (uint8_t)(index < 135 ? index : 135);
+    }
+    for (int i = 0; i < 3; ++i) {
+        int32_t t = integer_projected_projection_bias[i];
+
+        for (int j = 0; j < 16; j += 8) {
+            t += (int32_t)q[j] * p[0];
+            t += (int32_t)q[j + 1] * p[1];
+            t += (int32_t)q[j + 2] * p[2];
+            t += (int32_t)q[j + 3] * p[3];
+            t += (int32_t)q[j + 4] * p[4];
+            t += (int32_t)q[j + 5] * p[5];
+            t += (int32_t)q[j + 6] * p[6];
+            t += (int32_t)q[j + 7] * p[7];
+            p += 8;
+        }
+        t += (int32_t)q[16] * p[0];
+        t += (int32_t)q[17] * p[1];
+        p += 2;
+        if (t < 0 || t >> 8 > 255) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
 const char *integer_projected_label(int index)
 {
     static const char *const labels[INTEGER_PROJECTED_CLASSES] = {
@@ -145,7 +191,7 @@ int integer_projected_selftest(void)
         100, 138, 127, 103, 120, 86, 130, 119, 104, 78, 83, 66, 118, 72, 79, 85, 66, 108, 110, 103, 75, 78, 106,
         80, 95, 93, 106, 112, 118, 92, 107, 85, 114, 128, 91, 88,
     };
-    static const INTEGER_PROJECTED_ROM int32_t expected[2] = {-320215679, 503738214};
+    static const INTEGER_PROJECTED_ROM int32_t expected[2] = {-318853739, 506193622};
     const volatile INTEGER_PROJECTED_ROM int16_t *input = inputs; /* volatile: otherwise compilers copy a row with memcpy */
     const INTEGER_PROJECTED_ROM int32_t *score = expected;
     int16_t x[INTEGER_PROJECTED_FEATURES];

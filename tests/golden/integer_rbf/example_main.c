@@ -4,7 +4,7 @@
 
 int main(void)
 {
-    static const uint8_t x[INTEGER_RBF_FEATURES] = {151, 200, 48};
+    static const uint8_t x[INTEGER_RBF_FEATURES] = {145, 179, 72};
     const int index = integer_rbf_predict(x);
     const int failed = integer_rbf_selftest();
 

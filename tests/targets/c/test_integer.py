@@ -17,19 +17,10 @@ import numpy as np
 import pytest
 from c_programs import any_compiler, compile_c, compiler, emulated, run_c, symbols
 from golden_models import INTEGER, SMALL, model, rbf, rows
-from integer_models import (
-    INTEGERS,
-    READS,
-    SIXTEEN,
-    TAILS,
-    integer_export_of,
-    integer_program,
-    shared_inputs,
-    tail_model,
-    together,
-)
+from integer_models import INTEGERS, READS, SIXTEEN, TAILS, integer_export_of, tail_model
 from narrowing import known
 
+from benchmarks.trust._together import integer_program, shared_inputs, together
 from sparsegen.devices import DEVICES
 from sparsegen.devices._toolchain import SECTION_FLAGS
 from sparsegen.errors import ModelError, OptionError
@@ -150,7 +141,9 @@ def test_object_needs_no_library_and_writes_no_data(device, integer_exports, one
     assert {name for name in undefined if not re.fullmatch(HELPERS, name)} == set()
     assert sum(s["sh_size"] for s in elf.iter_sections() if s["sh_flags"] & 1 and s["sh_flags"] & 2) == 0
     public = {
-        f"{name}_{function}" for name in integer_exports for function in ("scores", "predict", "label", "selftest")
+        f"{name}_{function}"
+        for name in integer_exports
+        for function in ("scores", "predict", "in_range", "label", "selftest")
     }
     assert {s.name for s in found if s["st_info"]["bind"] == "STB_GLOBAL"} - undefined == public
 
@@ -290,14 +283,13 @@ def header(of, numbers):
 def test_the_header_of_a_grid_tells_low_and_step_of_every_feature():
     of = SMALL["binary_rbf"]
     export = TARGETS["c"].export(of, "m", Format("q7", "grid"))
-    found = re.findall(r"x\[(\d)\]: index 0 is (\S+), one step is (\S+)\n", export.files["m.h"].decode())
+    found = re.findall(r"index of x\[(\d)\]: 0 is (\S+), one step is (\S+)\n", export.files["m.h"].decode())
     program = integer_program(export)
     assert [int(j) for j, _, _ in found] == [0, 1, 2]
-    assert [float(low) for _, low, _ in found] == pytest.approx(program.low, rel=1e-8)
-    assert [float(step) for _, _, step in found] == pytest.approx(program.step, rel=1e-8)
-    assert "index 0 is" not in header(of, Format("q7", "f32"))
-    assert "index 0 is" not in header(model([rbf(0.02)], 3, 33, (0, 1)), Format("q7", "grid"))
-    assert "x[31]: index 0 is" in header(model([rbf(0.02)], 3, 32, (0, 1)), Format("q7", "grid"))
+    assert [float(low) for _, low, _ in found] == program.low.tolist()
+    assert [float(step) for _, _, step in found] == program.step.tolist()
+    assert "one step is" not in header(of, Format("q7", "f32"))
+    assert "index of x[39]: 0 is" in header(model([rbf(0.02)], 3, 40, (0, 1)), Format("q7", "grid"))
 
 
 def test_the_header_holds_what_is_guaranteed_and_measured():
@@ -305,7 +297,7 @@ def test_the_header_holds_what_is_guaranteed_and_measured():
     export = TARGETS["c"].export(of, "m", Format("q7", "f32", rows=rows(of), labels=of.predict(rows(of))))
     text = export.files["m.h"].decode()
     promises = known(export.lowered).promises
-    assert [subject for subject, _ in promises] == ["score error", "label", "overflow", "agreement"]
+    assert [subject for subject, _ in promises] == ["range", "score error", "label", "overflow", "agreement"]
     for subject, sentence in promises:
         assert f"{subject}: {sentence}" in text
     assert "100.00 % of 40 calibration rows keep their label, 0.00 points of accuracy are lost" in text

@@ -9,6 +9,8 @@ from c_programs import compile_c, compiler
 from golden_models import SMALL, rows
 from wrapped import COUNTS, WARNINGS, built, packed
 
+from sparsegen.lowering.formats import Format
+
 FLAGS = ("-std=c++11", "-O2", "-fno-exceptions", "-fno-rtti", *WARNINGS)
 
 
@@ -55,6 +57,24 @@ def test_the_class_computes_what_python_computes(tmp_path):
     assert [float(s) for s in scores] == pytest.approx(of.scores(row[None])[0].tolist(), rel=1e-5)
     assert int(index) == int(again) == of.predict_index(row[None])[0]
     assert label == of.predict(row[None])[0]
+
+
+def test_the_class_of_an_integer_model_tells_what_is_in_range(tmp_path):
+    package = packed("cpp", SMALL["poly"], "p", tmp_path / "float")
+    assert b"in_range" not in package.export.files["p.hpp"]
+    package = packed(
+        "cpp", SMALL["binary_rbf"], "m", tmp_path / "p", numbers=Format("q7", rows=rows(SMALL["binary_rbf"]))
+    )
+    main = """
+    #include "m.hpp"
+    int main() {
+        const float inside[m_classifier::features] = {0.0f, 0.0f, 0.0f};
+        const float outside[m_classifier::features] = {0.0f, 1e9f, 0.0f};
+        return m_classifier::in_range(inside) && !m_classifier::in_range(outside) ? 0 : 1;
+    }
+    """
+    (tmp_path / "main.cpp").write_text(main)
+    assert subprocess.run([build(package, tmp_path / "main.cpp", tmp_path)], check=False).returncode == 0
 
 
 def test_a_row_of_another_length_does_not_compile(tmp_path):

@@ -1,0 +1,74 @@
+"""The raw side of an integer program: the range of its inputs, and steps that each feature has for itself."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from sparsegen.arrays import Array
+from sparsegen.lowering.calibrate import Box
+from sparsegen.lowering.formats import InputKind
+from sparsegen.lowering.program import float32
+from sparsegen.lowering.reader import GridReader
+from sparsegen.model import Transform
+
+WHOLE_TOLERANCE = 1e-9  # a number this close to a whole one counts as whole
+
+
+@dataclass(frozen=True)
+class OwnSteps:
+    """A grid on which each feature has its own step."""
+
+    low: Array
+    """Value of index 0."""
+    step: Array
+    levels: int
+    """The largest index of any feature."""
+
+
+def as_read(box: Box, reads: InputKind) -> Box:
+    """Return the box as the device reads its values: rounding never changes the order of two values."""
+    if reads.is_float:
+        return Box(*(float32(side).astype(np.float64) for side in (box.low, box.high)))
+    if reads.dtype is None:
+        return box
+    limits = np.iinfo(reads.dtype)
+    return Box(*(np.clip(np.rint(side), limits.min, limits.max) for side in (box.low, box.high)))
+
+
+def own_steps(box: Box, T: Transform, most: int, reads: InputKind) -> OwnSteps:
+    """Return steps with indices up to ``most``; raw integers keep a step of 1 where the range allows it."""
+    if reads.dtype == np.uint8 and most == np.iinfo(np.uint8).max:
+        return OwnSteps(np.zeros_like(box.low), np.ones_like(box.low), most)  # a byte, as of a pixel, is its own index
+    span = box.high - box.low
+    if reads.is_raw_integer:
+        step = np.maximum(span / most, 1.0)
+        return OwnSteps(box.low, step, max(1, math.ceil(np.max(span / step) - WHOLE_TOLERANCE)))
+    step = np.where(span > 0.0, span, 1.0 / np.abs(T.scale)) / most  # a constant feature: one unit of the scaler
+    return OwnSteps(box.low, step, most)
+
+
+def grid_range(box: Box, low: Array, step: Array, levels: int) -> Box:
+    """Return all that a grid can tell apart, without a sign that the box does not have."""
+    ends = low - step / 2.0, low + (levels + 0.5) * step
+    return Box(
+        np.where(box.low >= 0.0, np.maximum(ends[0], 0.0), ends[0]),
+        np.where(box.high <= 0.0, np.minimum(ends[1], 0.0), ends[1]),
+    )
+
+
+def covered(wanted: Box, reader: GridReader) -> Box:
+    """Return the inputs between the ends of a box, as the program reads them."""
+    if reader.kind.is_grid:
+        return Box(np.zeros_like(wanted.low), np.full_like(wanted.low, reader.levels))
+    if reader.kind.is_float:
+        low, high = float32(wanted.low), float32(wanted.high)
+        least = np.where(low < wanted.low, np.nextafter(low, np.float32(np.inf)), low).astype(np.float64)
+        largest = np.where(high > wanted.high, np.nextafter(high, np.float32(-np.inf)), high).astype(np.float64)
+    else:
+        limits = np.iinfo(reader.kind.dtype)
+        least = np.clip(np.ceil(wanted.low), limits.min, limits.max)
+        largest = np.clip(np.floor(wanted.high), limits.min, limits.max)
+    return Box(least, np.maximum(least, largest))

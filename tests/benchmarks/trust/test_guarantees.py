@@ -1,0 +1,53 @@
+"""The search for broken guarantees finds none, and finds those that are planted."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from benchmarks.trust import guarantees
+from benchmarks.trust._together import integer_program, make_integer_case
+from benchmarks.trust.guarantees import Attacked, attack, read_header
+from sparsegen.lowering.formats import Format
+from sparsegen.targets import TARGETS
+
+
+def test_a_short_search_finds_nothing():
+    outcomes = list(guarantees.run(0.05, seed=0))
+    assert {outcome.what.split(":")[0] for outcome in outcomes} == {"q7", "q15"}
+    for outcome in outcomes:
+        assert outcome.failures == 0, outcome
+        assert outcome.tried > 1000
+
+
+@pytest.fixture
+def attacked() -> Attacked:
+    case = make_integer_case(6, d=8, n_classes=3, projected=True)
+    export = TARGETS["c"].export(case.model, guarantees.NAME, Format("q15", rows=case.rows))
+    return Attacked(case.model, integer_program(export), read_header(export), case.rows)
+
+
+@pytest.mark.parametrize("change", [{"bound": 1e-6}, {"lowest": 0, "highest": 0}])
+def test_a_number_printed_too_small_is_found(attacked, change):
+    rng = np.random.default_rng(0)
+    assert attack(attacked, rng)[1] == 0
+    assert attack(replace(attacked, printed=replace(attacked.printed, **change)), rng)[1] > 0
+
+
+def test_a_program_that_labels_wrongly_beyond_its_margin_is_found(attacked):
+    program = replace(attacked.program, coef=-attacked.program.coef)
+    printed = replace(attacked.printed, bound=np.inf, margin=0.05)
+    assert attack(replace(attacked, program=program, printed=printed), np.random.default_rng(0))[1] > 0
+
+
+def test_a_projection_that_leaves_its_grid_would_break_the_bound(attacked):
+    """What in_range keeps out: without it, inputs within the range of every feature exceed the bound."""
+    rng = np.random.default_rng(0)
+    low, high = attacked.printed.range.low, attacked.printed.range.high
+    corners = np.where(rng.random((4000, 8)) < 0.5, low, high).astype(np.float32)
+    outside = corners[~attacked.program.in_range(corners)]
+    assert len(outside) > 100
+    assert attacked.broken(outside).any()
+    assert not attacked.broken(attacked.in_range(corners)).any()
