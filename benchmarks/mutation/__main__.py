@@ -48,7 +48,7 @@ def main(arguments: Sequence[str]) -> tuple[str, int]:
     options.add_argument("--all", action="store_true", help="every mutant instead of a sample")
     options.add_argument("--only", default="", help="mutants of files whose path holds this text")
     options.add_argument("--jobs", type=_report.count, default=2, help="processes")
-    options.add_argument("--slowest", type=float, default=5.0, help="leave out tests that take more seconds")
+    options.add_argument("--slowest", type=float, default=1.0, help="leave out tests that take more seconds")
     options.add_argument("--least", type=float, default=LEAST, help="per cent that must be killed")
     options.add_argument("--cache", type=Path, help="folder to keep results in; default: one that is thrown away")
     chosen = options.parse_args(arguments)

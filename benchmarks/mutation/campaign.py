@@ -6,6 +6,7 @@ import hashlib
 import json
 import queue
 import random
+import re
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -66,8 +67,8 @@ class Campaign:
     def __init__(self, cache: Path, jobs: int, slowest: float, say: Callable[[str], None]) -> None:
         self.cache, self.jobs, self.slowest, self.say = cache, jobs, slowest, say
         self._package = _digest(*(path.read_bytes() for path in _python_files(ROOT / "sparsegen")))
-        helpers = (path for path in _python_files(ROOT / "tests") if not path.name.startswith("test_"))
-        self._helpers = _digest(*(path.read_bytes() for path in helpers))
+        self._helpers = [path for path in _python_files(ROOT / "tests") if not path.name.startswith("test_")]
+        self._digests: dict[str, str] = {}
         self._idle: queue.Queue[Server] = queue.Queue()
         self._lock = threading.Lock()
         self._known: dict[str, dict[str, Any]] = {}
@@ -115,7 +116,7 @@ class Campaign:
             self._idle.put(server)
 
     def _lines(self, area: Area, file: str) -> dict[str, Any]:
-        digest = _digest(self._package.encode(), self._helpers.encode(), (ROOT / file).read_bytes(), area.name.encode())
+        digest = _digest(self._package.encode(), self._digest_of(file).encode(), area.name.encode())
         path = self.cache / f"lines-{digest}.json"
         if not path.exists():
             self.say(f"{area.name}: lines that {file} reaches")
@@ -151,8 +152,19 @@ class Campaign:
 
     def _state(self, tests: Iterable[Test]) -> str:
         """Return a digest of what these tests are."""
-        files = {test.file: (ROOT / test.file).read_bytes() for test in tests}
-        return _digest(self._helpers.encode(), *(files[name] for name in sorted(files)))
+        return _digest(*(self._digest_of(file).encode() for file in sorted({test.file for test in tests})))
+
+    def _digest_of(self, file: str) -> str:
+        """Return a digest of a test file and of the modules beside the tests that it names, and that these name."""
+        if file not in self._digests:
+            used, found = [ROOT / file], {ROOT / file}
+            for path in used:
+                words = set(re.findall(r"\w+", path.read_text(encoding="utf-8")))
+                new = [helper for helper in self._helpers if helper.stem in {*words, "conftest"}]
+                used += [helper for helper in new if helper not in found]
+                found |= set(new)
+            self._digests[file] = _digest(*(path.read_bytes() for path in sorted(found)))
+        return self._digests[file]
 
     def _killer(self, mutant: Mutant, changed: bytes, reaching: list[Test]) -> str | None:
         for stage in _stages(reaching):
