@@ -19,7 +19,7 @@ MAX_BYTES = 4 << 30  # of a file and of X in memory: refused before it is alloca
 MAX_FEATURES = 1_000_000
 MAX_TEXT = 200  # characters of a label or a feature name
 
-_NUMBER = re.compile(r"[ \t]*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?[ \t]*", re.ASCII)
+_NUMBER = re.compile(r"[ \t]*[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?[ \t]*", re.ASCII)
 
 
 # ---- Numbers ---------------------------------------------------------------------------------------------------------

@@ -39,6 +39,7 @@ class Kernel:
         """Return the kernel with its parameters checked; missing ones take their default."""
         unknown = set(params) - set(self.parameters)
         if unknown:
-            raise OptionError(f"kernel {self.name!r} has no parameter {', '.join(sorted(unknown))}")
+            named = ", ".join(ascii(name)[1:-1][:40] for name in sorted(unknown)[:8])
+            raise OptionError(f"kernel {self.name!r} has no parameter {named}")
         values = {name: p.check(name, params.get(name, p.default)) for name, p in self.parameters.items()}
         return BoundKernel(self.name, tuple(values.items()), bind(self.expression, values))

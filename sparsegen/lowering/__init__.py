@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from sparsegen.lowering.agreement import agreement
 from sparsegen.lowering.calibrate import Calibrated, calibrate
+from sparsegen.lowering.check_magnitudes import check_magnitudes
 from sparsegen.lowering.collapse_linear import collapse_linear
 from sparsegen.lowering.coverage import coverage
 from sparsegen.lowering.finish import finish
@@ -34,6 +35,7 @@ def lower(model: SparseModel, format: Format = FLOAT32, *, base_two: bool = True
     """
     if not isinstance(format.numbers, IntegerFormat):
         return Lowered(model, format, float_road(model, base_two=base_two), make_selftest(model))
+    check_magnitudes(model)
     data = calibrate(model, format.rows)
     program = integer_road(model, format, data)
     return Lowered(

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from sparsegen.arrays import Array
+from sparsegen.data.checks import printable
 from sparsegen.errors import ModelError
 
 SCHEMA = 1
@@ -39,7 +40,7 @@ def decode(content: bytes) -> tuple[dict[str, Array], dict[str, Any]]:
         arrays = load(content)
         header = json.loads(content[8 : 8 + int.from_bytes(content[:8], "little")])
     except (SafetensorError, ValueError, KeyError, RecursionError) as error:
-        raise ModelError(f"it is not a safetensors file ({str(error)[:80]})") from None
+        raise ModelError(f"it is not a safetensors file ({printable(str(error))[:80]})") from None
     document = _document(header)
     unknown = set(arrays) - set(ARRAYS)
     if unknown:

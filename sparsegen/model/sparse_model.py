@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sparsegen.arrays import Array
+from sparsegen.data.checks import printable
 from sparsegen.errors import ModelError, OptionError
 from sparsegen.files import write_atomic
 from sparsegen.kernels import KERNELS, BoundKernel
@@ -181,9 +182,9 @@ class SparseModel:
         except OptionError as error:
             raise ModelError(str(error)) from None
         except KeyError as error:
-            raise ModelError(f"it lacks {error}") from None
+            raise ModelError(f"it lacks {str(error)[:40]}") from None
         except (TypeError, AttributeError) as error:
-            raise ModelError(f"its description has the wrong form ({error})") from None
+            raise ModelError(f"its description has the wrong form ({printable(str(error))[:80]})") from None
 
 
 def class_indices(scores: NDArray[Any]) -> NDArray[np.int64]:

@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 
 from sparsegen import data
 from sparsegen.data import Dataset, data_file
+from sparsegen.data.checks import is_number
 from sparsegen.data.readers import known_suffixes
 from sparsegen.errors import DataError, OptionError, SparsegenError
 
@@ -49,6 +50,15 @@ def npz(tmp_path: Path) -> Write:
 def toy(n: int = 40, classes: int = 2) -> Dataset:
     rng = np.random.default_rng(0)
     return data.from_arrays(rng.normal(size=(n, 3)), np.arange(n) % classes, ("a", "b", "c"), "toy.csv")
+
+
+def test_long_digits_that_are_no_number_are_told_in_linear_time() -> None:
+    digits = "1" * 100_000  # a pattern that goes back over every digit would take minutes
+    assert is_number(digits)
+    assert not is_number(f"{digits}x")
+    assert [is_number(text) for text in ("1.", ".5", "1.5e3", "-1", "+2.e-3", ".", "1..2", "")] == [True] * 5 + [
+        False
+    ] * 3
 
 
 def sentence(path: Path, **options: Any) -> str:
@@ -383,6 +393,10 @@ def test_hostile_npz_gives_a_sentence(write: Write, content: bytes, part: str) -
 
 
 # ---- LIBSVM text -----------------------------------------------------------------------------------------------------
+
+
+def test_a_short_libsvm_text_cannot_claim_much_memory(write: Write) -> None:
+    assert "too many for a small model" in sentence(write("0 1:1 1000000:1\n" * 60, "toy.svm"))
 
 
 @pytest.mark.parametrize("name", ["toy.libsvm", "toy.svm", "toy.svmlight", "toy.txt"])

@@ -135,6 +135,7 @@ def test_defaults_can_be_bound_and_are_documented(name: str) -> None:
         ("poly", {"degree": 2.5}, "must be a whole number >= 1 and <= 64"),
         ("poly", {"degree": 1e300}, "must be a whole number >= 1 and <= 64"),
         ("linear", {"gamma": 1.0}, "kernel 'linear' has no parameter gamma"),
+        ("linear", {"\x1b[31m": 1.0}, r"kernel 'linear' has no parameter \\x1b\[31m"),
     ],
 )
 def test_bad_parameters_are_one_sentence(name: str, params: dict[str, float], message: str) -> None:

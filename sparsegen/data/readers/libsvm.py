@@ -12,6 +12,8 @@ from sparsegen.data.checks import MAX_BYTES, MAX_FEATURES, checked_labels, has_n
 from sparsegen.data.readers import READERS, FileRows, Reader, Wanted
 from sparsegen.errors import DataError
 
+MAX_EXPANSION = 1000  # bytes of dense rows per byte of text; the sparsest well-known data sets need half of it
+ALWAYS_ALLOWED = 64 << 20  # bytes of dense rows, however short the text is
 _ROW = re.compile(rb"\s*[^\s,;:]+(\s+qid:\d+)?(\s+\d+:[^\s,;:]+)+\s*(#.*)?")
 
 
@@ -32,7 +34,8 @@ def read(raw: bytes, source: str, wanted: Wanted) -> FileRows:
     if base == 1 and sparse.nnz and sparse.indices.min() == 0:
         raise DataError(f"{source} counts features from 0, but the model's were counted from 1; number them alike")
     width = max(sparse.shape[1] - base, wanted.n_features or 0)
-    if width > MAX_FEATURES or width * len(values) * 8 > MAX_BYTES:
+    most = min(MAX_BYTES, max(ALWAYS_ALLOWED, MAX_EXPANSION * len(raw)))
+    if width > MAX_FEATURES or width * len(values) * 8 > most:
         raise DataError(
             f"{source} has {len(values):,} rows and feature indices up to {sparse.shape[1] - 1:,}, too many for "
             "a small model; renumber the features from 1 without gaps"

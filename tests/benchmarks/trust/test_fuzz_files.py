@@ -1,0 +1,89 @@
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from benchmarks.trust import _coverage_loop, fuzz_files
+from benchmarks.trust._coverage_loop import Target, Tracer, fuzz
+from benchmarks.trust._file_oracles import usable
+from sparsegen.data.readers import csv_text
+from sparsegen.errors import DataError
+
+CASES = [(name, path) for name in fuzz_files.TARGETS for path in fuzz_files.kept_cases(name)]
+
+
+@pytest.mark.parametrize("name", fuzz_files.TARGETS)
+def test_a_short_run_finds_nothing(name: str, tmp_path: Path) -> None:
+    target = fuzz_files.TARGETS[name]
+    outcome = fuzz_files.outcome(target, seconds=0.0, seed=0, cases=tmp_path)
+    assert (outcome.failures, list(tmp_path.iterdir())) == (0, []), outcome.remark
+    assert outcome.tried >= len(target.seeds()) + _coverage_loop.MIN_VARIANTS
+
+
+@pytest.mark.parametrize(("name", "path"), CASES, ids=[f"{name}-{path.name}" for name, path in CASES])
+def test_what_once_failed_passes(name: str, path: Path) -> None:
+    fuzz_files.TARGETS[name].check(path.read_bytes())
+
+
+def test_a_reader_that_raises_something_else_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def planted(cells: list[str]) -> list[float]:
+        return [float(cell) for cell in cells]
+
+    monkeypatch.setattr(csv_text, "_numbers", planted)
+    outcome = fuzz_files.outcome(fuzz_files.TARGETS["csv"], seconds=0.0, seed=0, cases=tmp_path)
+    assert outcome.failures
+    assert "ValueError" in outcome.remark
+    [*stored] = (tmp_path / "csv").iterdir()
+    assert len(stored) == outcome.failures
+    with pytest.raises((ValueError, AssertionError)):
+        fuzz_files.TARGETS["csv"].check(stored[0].read_bytes())
+
+
+def spin() -> None:
+    while True:
+        pass
+
+
+def grow() -> None:
+    assert len(bytearray(b"x") * (2 * _coverage_loop.MAX_GROWTH)) > 0
+
+
+def refuse_in_two_lines() -> None:
+    def fail() -> None:
+        raise DataError("one\ntwo")
+
+    usable(fail)
+
+
+@pytest.mark.parametrize(
+    ("defect", "reason"),
+    [
+        (spin, "TooSlow"),
+        (grow, "of memory"),
+        (lambda: os._exit(3), "ends the process with exit code 3"),
+        (refuse_in_two_lines, "not one printable line"),
+    ],
+)
+def test_every_kind_of_defect_is_reported(
+    defect: Callable[[], None], reason: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def check(data: bytes) -> None:
+        if data == b"bad":
+            defect()
+
+    monkeypatch.setattr(_coverage_loop, "CPU_SECONDS", 1.0)
+    monkeypatch.setattr(_coverage_loop, "MAX_GROWTH", 64 << 20)
+    target = Target("planted", lambda: [b"good", b"bad"], lambda rng, data, other: data, check)
+    report = fuzz(target, 0.0, 0)
+    assert [finding.data for finding in report.findings.values()] == [b"bad"]
+    assert reason in next(iter(report.findings.values())).reason
+
+
+def test_the_tracer_tells_new_ways_through_a_reader_from_known_ones() -> None:
+    tracer, check = Tracer(), fuzz_files.TARGETS["csv"].check
+    assert tracer.run(check, b"a,b,label\n1,2,x\n")
+    assert not tracer.run(check, b"a,b,label\n3,4,y\n")
+    assert tracer.run(check, b"a,b,label\n1,nan,x\n")
