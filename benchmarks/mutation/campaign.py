@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from benchmarks.mutation import ROOT, Area
+from benchmarks.mutation import AREAS, ROOT, Area
 from benchmarks.mutation.mutants import Mutant, mutants
 from benchmarks.mutation.server import Server
 
@@ -91,7 +91,7 @@ class Campaign:
     def tests(self, area: Area) -> list[Test]:
         """Return the area's tests with the lines that they reach, the fastest first."""
         files = [file for name in area.tests for file in _test_files(ROOT / "tests" / name)]
-        documents = self._in_parallel(lambda file: self._lines(area, file), files)
+        documents = self._in_parallel(self._lines, files)
         found = [
             Test(test, known["seconds"], {file: frozenset(lines) for file, lines in known["lines"].items()})
             for document in documents
@@ -115,13 +115,14 @@ class Campaign:
         finally:
             self._idle.put(server)
 
-    def _lines(self, area: Area, file: str) -> dict[str, Any]:
-        digest = _digest(self._package.encode(), self._digest_of(file).encode(), area.name.encode())
+    def _lines(self, file: str) -> dict[str, Any]:
+        """Return what a test file reaches in all areas: some test several of them."""
+        digest = _digest(self._package.encode(), self._digest_of(file).encode())
         path = self.cache / f"lines-{digest}.json"
         if not path.exists():
-            self.say(f"{area.name}: lines that {file} reaches")
-            folder = area.folder.relative_to(ROOT).as_posix()
-            answer = self._ask({"files": [file], "trace": folder, "seconds": TRACE_SECONDS})
+            self.say(f"lines that {file} reaches")
+            folders = [area.folder.relative_to(ROOT).as_posix() for area in AREAS.values()]
+            answer = self._ask({"files": [file], "trace": folders, "seconds": TRACE_SECONDS})
             if answer["ended"] or answer["code"] not in (PASSED, NO_TESTS):
                 raise BrokenTestsError(f"{file} fails without any mutant:\n{answer['log']}")
             path.write_text(json.dumps(answer["lines"]))

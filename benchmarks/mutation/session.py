@@ -8,7 +8,7 @@ import importlib.util
 import os
 import sys
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from types import CodeType, FrameType, ModuleType
 from typing import Any
@@ -76,10 +76,10 @@ class ChosenTests:
 
 
 class ReachedLines:
-    """A pytest plugin: the lines of a folder that each test reaches, those of shared fixtures with every user."""
+    """A pytest plugin: the lines of some folders that each test reaches, those of shared fixtures with every user."""
 
-    def __init__(self, folder: Path) -> None:
-        self.prefix = str(folder)
+    def __init__(self, folders: Iterable[Path]) -> None:
+        self.prefixes = tuple(f"{folder}{os.sep}" for folder in folders)
         self.reached: dict[str, set[tuple[str, int]]] = defaultdict(set)
         self.seconds: dict[str, float] = {}
         self.fixtures: dict[str, list[str]] = {}
@@ -89,8 +89,8 @@ class ReachedLines:
         self.context, self.now = context, self.reached[context]
 
     def trace(self, frame: FrameType, event: str, argument: Any) -> Any:
-        """See a call; lines are followed within the folder only."""
-        return self._line if frame.f_code.co_filename.startswith(self.prefix) else None
+        """See a call; lines are followed within the folders only."""
+        return self._line if frame.f_code.co_filename.startswith(self.prefixes) else None
 
     def _line(self, frame: FrameType, event: str, argument: Any) -> Any:
         self.now.add((frame.f_code.co_filename, frame.f_lineno))
@@ -143,7 +143,7 @@ def _by_file(places: set[tuple[str, int]]) -> dict[str, list[int]]:
 
 
 def run(job: dict[str, Any], scratch: Path) -> dict[str, Any]:
-    """Do what a job asks: ``files`` to collect, ``tests`` to run, ``mutant`` (path, source) or ``trace`` (a folder)."""
+    """Do what a job asks: ``files`` to collect, ``tests`` to run, ``mutant`` (path, source) or ``trace`` (folders)."""
     settings.register_profile(
         PROFILE,
         derandomize=True,
@@ -158,7 +158,7 @@ def run(job: dict[str, Any], scratch: Path) -> dict[str, Any]:
     plugins: list[object] = [chosen]
     lines = None
     if job.get("trace"):
-        lines = ReachedLines(ROOT / job["trace"])
+        lines = ReachedLines(ROOT / folder for folder in job["trace"])
         plugins.append(lines)
         sys.settrace(lines.trace)
     code = pytest.main([*ARGUMENTS, f"--basetemp={scratch / 'tests'}", *job["files"]], plugins=plugins)
