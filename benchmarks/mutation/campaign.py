@@ -27,7 +27,7 @@ START_SECONDS = 10.0
 
 
 class BrokenTestsError(Exception):
-    """The tests fail on the code as it is."""
+    """The tests cannot be run on the code as it is."""
 
 
 @dataclass(frozen=True)
@@ -123,8 +123,11 @@ class Campaign:
             self.say(f"lines that {file} reaches")
             folders = [area.folder.relative_to(ROOT).as_posix() for area in AREAS.values()]
             answer = self._ask({"files": [file], "trace": folders, "seconds": TRACE_SECONDS})
-            if answer["ended"] or answer["code"] not in (PASSED, NO_TESTS):
-                raise BrokenTestsError(f"{file} fails without any mutant:\n{answer['log']}")
+            if answer["ended"] or answer["code"] not in (PASSED, FAILED, NO_TESTS):
+                raise BrokenTestsError(f"{file} cannot be run without any mutant:\n{answer['log']}")
+            for test in answer["failed"]:
+                self.say(f"left out, as it fails without any mutant: {test}")
+                answer["lines"]["tests"].pop(test, None)
             path.write_text(json.dumps(answer["lines"]))
         document: dict[str, Any] = json.loads(path.read_text())
         return document
@@ -179,7 +182,7 @@ class Campaign:
             if answer["ended"]:
                 return str(answer["ended"])
             if answer["code"] not in (PASSED, NO_TESTS):
-                return answer["failed"] or "import"
+                return str(answer["failed"][0]) if answer["failed"] else "import"
         return None
 
 

@@ -75,7 +75,7 @@ def _answer(job: dict[str, Any]) -> dict[str, Any]:
     child = os.fork()
     if child == 0:
         _run(job, scratch)
-    answer: dict[str, Any] = {"code": None, "failed": None, "lines": None, "modules": []}
+    answer: dict[str, Any] = {"code": None, "failed": [], "lines": None, "modules": []}
     status = _wait(child, job["seconds"])
     log = scratch / "log"
     if status is None or os.WIFSIGNALED(status):

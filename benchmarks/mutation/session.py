@@ -19,7 +19,7 @@ from hypothesis import HealthCheck, Phase, settings
 from benchmarks.mutation import ROOT
 
 PROFILE = "mutation"
-ARGUMENTS = ["-n0", "-x", "-q", "--no-header", "-p", "no:cacheprovider", f"--hypothesis-profile={PROFILE}"]
+ARGUMENTS = ["-n0", "-q", "--no-header", "-p", "no:cacheprovider", f"--hypothesis-profile={PROFILE}"]
 IMPORTED = "import"
 """The context of lines that run while tests are collected."""
 
@@ -56,11 +56,11 @@ class MutatedImport(importlib.abc.MetaPathFinder):
 
 
 class ChosenTests:
-    """A pytest plugin: run these tests in this order (all there are, without a choice), and note the first failure."""
+    """A pytest plugin: run these tests in this order (all there are, without a choice), and note the failures."""
 
     def __init__(self, tests: Sequence[str] | None) -> None:
         self.place = None if tests is None else {test: i for i, test in enumerate(tests)}
-        self.failed: str | None = None
+        self.failed: list[str] = []
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
@@ -71,8 +71,8 @@ class ChosenTests:
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Note a failure."""
-        if report.failed and self.failed is None:
-            self.failed = report.nodeid
+        if report.failed:
+            self.failed.append(report.nodeid)
 
 
 class ReachedLines:
@@ -161,6 +161,7 @@ def run(job: dict[str, Any], scratch: Path) -> dict[str, Any]:
         lines = ReachedLines(ROOT / folder for folder in job["trace"])
         plugins.append(lines)
         sys.settrace(lines.trace)
-    code = pytest.main([*ARGUMENTS, f"--basetemp={scratch / 'tests'}", *job["files"]], plugins=plugins)
+    stop = [] if lines else ["--exitfirst"]
+    code = pytest.main([*ARGUMENTS, *stop, f"--basetemp={scratch / 'tests'}", *job["files"]], plugins=plugins)
     sys.settrace(None)
     return {"code": int(code), "failed": chosen.failed, "lines": lines.document() if lines else None}
