@@ -28,6 +28,8 @@ class Cost:
     input_bytes: int = 0
     """RAM that the features take, which the measurement leaves out."""
     dtype: str = FLOAT32.dtype
+    made_by: str = ""
+    """The compiler, emulator or evaluator that made these figures, with versions."""
 
     @property
     def ram_with_input(self) -> int | None:
@@ -96,7 +98,15 @@ def bench_exports(exports: Exports, X: Array | None = None, devices: Iterable[st
             measured = device.measure(export, inputs)
             input_bytes = export.n_features * export.input_dtype.itemsize
             costs.append(
-                Cost(device.name, measured, export.table_bytes, device.profile, input_bytes, lowered.format.dtype)
+                Cost(
+                    device=device.name,
+                    measurement=measured,
+                    table_bytes=export.table_bytes,
+                    profile=device.profile,
+                    input_bytes=input_bytes,
+                    dtype=lowered.format.dtype,
+                    made_by=device.made_by(measuring=True),
+                )
             )
             advance(device.name)
     return costs

@@ -1,4 +1,10 @@
-"""Does the export compute what Python computed? Compile it, run every row on a device, compare."""
+"""Does the export compute what Python computed? Compile it, run every row on a device, compare.
+
+A float32 export must give every score within a tolerance, and every label but those of rows that are undecided: there
+the device's own scores are within the tolerance and give its label, so the model's lead is no larger than rounding. An
+integer export must agree with its simulator bit by bit, and where labels are known it must be about as accurate as the
+real-valued model.
+"""
 
 from __future__ import annotations
 
@@ -12,11 +18,12 @@ from numpy.typing import NDArray
 
 from sparsegen import progress
 from sparsegen.arrays import Array
-from sparsegen.devices import DEVICES, Device
+from sparsegen.devices import DEVICES, Device, Outputs
 from sparsegen.errors import DataError, FitError, FitWarning, OptionError, ToolError
+from sparsegen.lowering.agreement import compare_labels, label_indices
 from sparsegen.lowering.formats import FLOAT32, Format
 from sparsegen.lowering.lowered import Lowered, Reference
-from sparsegen.model import SparseModel
+from sparsegen.model import SparseModel, class_indices
 from sparsegen.targets import TARGETS, Export
 
 TOLERANCE = 1e-4  # of the scores, relative to the largest
@@ -30,7 +37,8 @@ class Verdict:
     device: str
     rows: int
     mismatches: int
-    """Rows whose label differs from the model's; for an integer export, rows that differ at all from its simulator."""
+    """Rows whose label differs from the model's and that are not undecided; for an integer export, rows that differ at
+    all from its simulator."""
     max_difference: float
     """Largest absolute difference of a score; for an integer export, from its simulator and in units of the model."""
     relative_difference: float
@@ -40,11 +48,26 @@ class Verdict:
     dtype: str = FLOAT32.dtype
     same_labels: float | None = None
     """Share of rows whose label is the real-valued model's."""
+    real_accuracy: float | None = None
+    """Share of rows the real-valued model labels correctly, where the data has labels."""
+    lost: str | None = None
+    """What an integer export loses of the model's accuracy on these rows, where that is too much."""
+    undecided: int = 0
+    """Rows of a float32 export whose label differs because rounding decides it: the model's scores all but tie."""
+    largest_tie: float = 0.0
+    """The largest lead of the model's label over the device's among the undecided rows."""
+    made_by: str = ""
+    """The compiler, emulator or evaluator that made this comparison, with versions."""
+
+    @property
+    def agrees(self) -> bool:
+        """Whether the device computes what it must: every label agrees, or is undecided, and every score is near."""
+        return self.mismatches == 0 and self.relative_difference <= TOLERANCE
 
     @property
     def ok(self) -> bool:
-        """Whether every label agrees and every score is within tolerance."""
-        return self.mismatches == 0 and self.relative_difference <= TOLERANCE
+        """Whether the device computes what it must, and that is about as accurate as the model."""
+        return self.agrees and self.lost is None
 
 
 def devices_for(runs_as: str, names: Iterable[str] | None) -> list[Device]:
@@ -91,6 +114,8 @@ def verify_exports(
         raise DataError("there are no rows to verify on; pass at least one")
     lowered = exports.lowered
     labels = lowered.model.predict_index(X)
+    if y is not None:
+        label_indices(lowered.model, y)  # labels of something else are found out before anything is built
     chosen = devices_for(exports.runs_as, devices)
     rows = _Rows(lowered.inputs(X), y, lowered.reference(X), labels)
     verdicts = []
@@ -134,26 +159,49 @@ class _Rows:
 
 
 def _compare(device: Device, export: Export, lowered: Lowered, rows: _Rows) -> Verdict:
-    expected, y = rows.expected, rows.y
+    expected = rows.expected
     out = device.run(export, rows.inputs)
     wrong = out.labels != expected.labels
+    scale = max(1.0, expected.unit * float(np.abs(expected.scores).max()))
+    tied = np.zeros(len(wrong), dtype=bool)
     if expected.is_exact:
         wrong |= np.any(out.scores != expected.scores, axis=1)
+    else:
+        tied = wrong & _within(out, expected.scores, TOLERANCE * scale)
     difference = expected.unit * float(np.max(np.abs(out.scores.astype(np.float64) - expected.scores)))
     if np.isnan(difference):
         difference = float("inf")
-    accuracy = None
-    if y is not None:
-        names = dict(enumerate(str(c) for c in lowered.model.classes))  # a broken export may give any index
-        accuracy = float(np.mean([names.get(int(i)) == str(label) for i, label in zip(out.labels, y, strict=True)]))
+    found = compare_labels(lowered.model, rows.labels, out.labels, rows.y, lowered.format.dtype)
+    judged = expected.is_exact and rows.y is not None
     return Verdict(
         target=export.target,
         device=device.name,
         rows=len(rows.inputs),
-        mismatches=int(np.count_nonzero(wrong)),
+        mismatches=int(np.count_nonzero(wrong & ~tied)),
         max_difference=difference,
-        relative_difference=difference / max(1.0, expected.unit * float(np.abs(expected.scores).max())),
-        accuracy=accuracy,
+        relative_difference=difference / scale,
+        accuracy=found.accuracy,
         dtype=lowered.format.dtype,
-        same_labels=float(np.mean(out.labels == rows.labels)),
+        same_labels=found.same_labels,
+        real_accuracy=found.real_accuracy,
+        lost=found.lost if judged else None,
+        undecided=int(np.count_nonzero(tied)),
+        largest_tie=float(np.max(_leads(expected, out.labels)[tied], initial=0.0)),
+        made_by=device.made_by(),
     )
+
+
+def _within(out: Outputs, expected: Array, tolerance: float) -> NDArray[np.bool_]:
+    """Return which rows have every score within a tolerance, and the label that their own scores decide for."""
+    near = np.all(np.abs(out.scores - expected) <= tolerance, axis=1)
+    return np.asarray(near & (class_indices(out.scores) == out.labels))
+
+
+def _leads(expected: Reference, labels: NDArray[np.int32]) -> Array:
+    """Return by how much the model's scores prefer its own class to the one in ``labels``."""
+    scores = expected.scores
+    if scores.shape[1] == 1:
+        return np.abs(scores[:, 0])
+    rows = np.arange(len(scores))
+    known = np.where((labels >= 0) & (labels < scores.shape[1]), labels, expected.labels)  # a device may give any index
+    return np.asarray(scores[rows, expected.labels] - scores[rows, known])

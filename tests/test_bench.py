@@ -76,6 +76,7 @@ def test_host_costs():
     (cost,) = bench(MODEL, devices=["host"], name="other")
     assert known(cost.measurement.latency_us) > 0
     assert cost.measurement.ram is None
+    assert cost.made_by == DEVICES["host"].made_by(measuring=True)
 
 
 def test_onnx_costs():

@@ -25,7 +25,9 @@ def test_demo_end_to_end(tmp_path, monkeypatch):
 
     assert slmc.report.model.card["accuracy"] >= LEAST_ACCURACY
     assert slmc.report.model.n_vectors == demo.SLMC_PARAMETERS["n_vectors"]
-    assert [v.device for v in slmc.verdicts] == [*devices, "onnxruntime"]
+    evaluators = [name for name in ("onnx-reference", "onnxruntime") if DEVICES[name].missing() is None]
+    assert [v.device for v in slmc.verdicts] == [*devices, *evaluators]
+    assert all(v.made_by == DEVICES[v.device].made_by() for v in slmc.verdicts)
     verdicts = (*slmc.verdicts, *q7.verdicts, *svc.verdicts)
     assert all(v.ok and v.mismatches == 0 and known(v.accuracy) >= LEAST_ACCURACY for v in verdicts)
     assert q7.accuracy == known(q7.verdicts[0].accuracy) >= slmc.accuracy - 0.005

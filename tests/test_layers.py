@@ -14,7 +14,7 @@ import sparsegen
 
 PACKAGE = Path(sparsegen.__file__).parent
 ROAD = (
-    ("errors", "registry", "arrays", "files", "progress", "version"),
+    ("errors", "registry", "arrays", "files", "percentages", "progress", "version"),
     ("data",),
     ("kernels",),
     ("model",),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import tomllib
 import zipfile
 from pathlib import Path
 
@@ -70,6 +71,23 @@ def test_the_wheel_declares_its_command_and_licence(wheel: Path) -> None:
     assert "sparsegen = sparsegen.cli:main" in texts["entry_points.txt"]
     assert "LICENSE" in texts
     assert "Requires-Python: >=3.11" in texts["METADATA"]
+
+
+def test_every_dependency_has_one_floor_on_every_python_claimed() -> None:
+    requirements = pytest.importorskip("packaging.requirements")
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    claimed = [text.rpartition(" :: ")[2] for text in project["classifiers"] if "Python :: 3." in text]
+    for texts in (project["dependencies"], *project["optional-dependencies"].values()):
+        wanted = [requirements.Requirement(text) for text in texts]
+        for name in {requirement.name for requirement in wanted} - {project["name"]}:
+            floors = []
+            for python in claimed:
+                alike = [r for r in wanted if r.name == name]
+                (found,) = (r for r in alike if r.marker is None or r.marker.evaluate({"python_version": python}))
+                (floor,) = found.specifier
+                assert floor.operator == ">="
+                floors.append(tuple(int(part) for part in floor.version.split(".")))
+            assert floors == sorted(floors), name
 
 
 def test_an_installed_wheel_exports_c(wheel: Path, tmp_path: Path) -> None:

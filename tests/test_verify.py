@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import replace
 
 import numpy as np
 import pytest
-from golden_models import SMALL, rows
+from golden_models import SMALL, model, rows
+from narrowing import known
 
 from benchmarks.trust._together import integer_program
 from sparsegen.devices import DEVICES, Device, Outputs
 from sparsegen.errors import DataError, FitError, FitWarning, ModelError, OptionError, ToolError
+from sparsegen.kernels import KERNELS
 from sparsegen.lowering.formats import Format
 from sparsegen.lowering.program import as_float32
-from sparsegen.model import SparseModel
+from sparsegen.model import SparseModel, Transform
 from sparsegen.targets import PORTABLE, TARGETS, Target
 from sparsegen.verify import TOLERANCE, Verdict, devices_for, verify
 
@@ -52,6 +55,9 @@ class Fixed(Device):
     def missing(self):
         return None
 
+    def made_by(self, *, measuring=False):
+        return "a test"
+
     def run(self, export, X):
         return self.outputs
 
@@ -61,9 +67,9 @@ class Fixed(Device):
 
 @pytest.fixture
 def fixed(monkeypatch):
-    def verdict(scores, labels, y=None):
+    def verdict(scores, labels, y=None, of=MODEL):
         monkeypatch.setitem(DEVICES._entries, "fixed", Fixed(scores, labels))
-        return verify(MODEL, X, y, devices=["fixed"])[0]
+        return verify(of, X, y, devices=["fixed"])[0]
 
     return verdict
 
@@ -200,6 +206,100 @@ def test_integers_are_compared_with_their_simulator_to_the_bit(dtype, monkeypatc
     assert not verdict.ok
     assert verdict.mismatches == 1
     assert verdict.max_difference == pytest.approx(program.unit)
+
+
+WHOLE = np.array(list(itertools.product([-1.0, 0.0, 1.0, 2.0, 3.0], repeat=3)))
+
+
+def few_values(weights: list[list[float]]) -> SparseModel:
+    """Return a linear model of few discrete features, as titanic has: many of its scores are all but ties."""
+    coef = np.array(weights)[:, None, :]
+    classes = tuple(range(max(2, len(weights))))
+    return SparseModel(
+        np.eye(3), coef, np.zeros(len(coef)), (KERNELS["linear"].bind(),), Transform.identity(3), classes
+    )
+
+
+TIED = {
+    "binary": few_values([[0.1, 0.2, -0.3]]),
+    "multi-class": few_values([[0.1, 0.2, -0.3], [0.3, -0.1, -0.2], [-0.1, -0.1, 0.2]]),
+}
+
+
+@pytest.mark.parametrize("name", TIED)
+@pytest.mark.parametrize(("target", "device"), [("c", "host"), ("c", "cortex-m0plus"), ("onnx", "onnx-reference")])
+def test_labels_that_only_rounding_decides_are_counted_apart(name, target, device):
+    if DEVICES[device].missing() is not None:
+        pytest.skip(str(DEVICES[device].missing()))
+    (verdict,) = verify(TIED[name], WHOLE, TIED[name].predict(WHOLE), target=target, devices=[device])
+    assert verdict.ok
+    assert verdict.mismatches == 0
+    assert verdict.undecided > 0
+    assert verdict.undecided == round((1 - known(verdict.same_labels)) * len(WHOLE))
+    assert verdict.largest_tie < 1e-15
+    assert known(verdict.accuracy) < known(verdict.real_accuracy) == 1.0  # what the device answers is not touched up
+
+
+def test_a_float32_export_of_a_trained_model_of_few_values_is_ok():
+    """Three discrete features, many rows alike, as in titanic: the machine's scores are ties or nearly so."""
+    from sklearn.svm import SVC
+
+    from sparsegen.training.from_sklearn import from_sklearn
+
+    rng = np.random.default_rng(5)
+    rows = rng.choice([-1.0, 0.0, 1.0], size=(200, 3))
+    labels = rng.integers(0, 2, 200)
+    for kernel in ("linear", "rbf"):
+        of = from_sklearn(SVC(kernel=kernel, gamma=0.5, C=1.0).fit(rows, labels))
+        (verdict,) = verify(of, rows, labels, devices=["host"])
+        assert verdict.ok, verdict
+
+
+def test_a_tie_is_no_excuse_for_a_label_that_contradicts_the_scores(fixed):
+    labels = MODEL.predict_index(X)
+    scores = MODEL.scores(X).copy()
+    labels[5] = 1 - labels[5]
+    assert fixed(scores, labels).undecided == 0  # far from a tie, and against its own score
+    scores[5] = -scores[5]
+    verdict = fixed(scores, labels)
+    assert (verdict.undecided, verdict.mismatches, verdict.ok) == (0, 1, False)
+
+
+@pytest.mark.parametrize(("share", "undecided"), [(0.5, 1), (1.5, 0)])
+def test_a_tie_is_as_wide_as_the_tolerance_of_scores(fixed, share, undecided):
+    allowed = TOLERANCE * max(1.0, np.abs(MODEL.scores(X)).max())
+    of = replace(MODEL, intercept=MODEL.intercept - MODEL.scores(X)[5] + share * allowed)
+    given, labels = of.scores(X).copy(), of.predict_index(X)
+    given[5], labels[5] = -0.1 * allowed, 0
+    verdict = fixed(given, labels, of=of)
+    assert (verdict.undecided, verdict.mismatches, verdict.ok) == (undecided, 1 - undecided, bool(undecided))
+
+
+IN_G = model([("rbf", {"gamma": 4.0})], 8, 3, ("still", "moving"))
+WAVES = np.sin(np.arange(1, 1201) ** 1.5).reshape(400, 3)
+
+
+def test_integers_that_lose_accuracy_are_not_ok():
+    """Bit by bit the device does what its simulator does; that is worth nothing where the simulator is useless."""
+    numbers = Format("q7", "raw-int16", rows=WAVES)
+    (verdict,) = verify(IN_G, WAVES, IN_G.predict(WAVES), devices=["host"], numbers=numbers)
+    assert verdict.agrees and verdict.mismatches == 0
+    assert not verdict.ok
+    assert known(verdict.accuracy) < 0.95 < known(verdict.real_accuracy) == 1.0
+    assert known(verdict.lost).endswith((" points", "'still'", "'moving'"))
+    (verdict,) = verify(IN_G, WAVES, IN_G.predict(WAVES), devices=["host"], numbers=Format("q7", rows=WAVES))
+    assert verdict.ok and verdict.lost is None
+
+
+def test_labels_of_something_else_are_one_sentence():
+    with pytest.raises(DataError, match=r"none of the labels \('a', 'b'\) is a class of the model \('0', '1'\)"):
+        verify(MODEL, X, np.array(["a", "b"] * 20), devices=["host"])
+
+
+def test_a_verdict_names_what_made_it(fixed):
+    assert fixed(MODEL.scores(X), MODEL.predict_index(X)).made_by == "a test"
+    (verdict,) = verify(MODEL, X, devices=["host"])
+    assert verdict.made_by == DEVICES["host"].made_by()
 
 
 def test_as_float32_keeps_what_fits():

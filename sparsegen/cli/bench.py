@@ -24,6 +24,7 @@ from sparsegen.cli.options import (
     ModelFile,
     device_names,
 )
+from sparsegen.cli.verdicts import makers
 from sparsegen.errors import OptionError
 
 if TYPE_CHECKING:
@@ -77,6 +78,8 @@ def print_costs(costs: Sequence[Cost], as_json: bool) -> None:
         filled = {name: cells for name, show in COLUMNS.items() if set(cells := [show(c) for c in alike]) != {"-"}}
         rows = list(zip([cost.device for cost in alike], *filled.values(), strict=True))
         print_table(f"one prediction, {dtype}; RAM used: with its input", ("device", *filled), rows)
+        for line in makers(alike):
+            print(line)
 
 
 def print_problems(costs: Sequence[Cost], *, named: bool) -> bool:

@@ -118,11 +118,6 @@ def or_dash(value: Any, show: Callable[[Any], str]) -> str:
     return "-" if value is None else show(value)
 
 
-def percent(share: float) -> str:
-    """Return a share as a percentage."""
-    return f"{100 * share:.2f} %"
-
-
 def _console() -> Console:
     from rich.console import Console
 

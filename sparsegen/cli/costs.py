@@ -45,6 +45,7 @@ def cost_document(cost: Cost) -> dict[str, Any]:
         "flash_share": cost.flash_share,
         "ram_share": cost.ram_share,
         "problem": cost.problem,
+        "made_by": cost.made_by,
     }
 
 

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from sparsegen.cli.app import app
-from sparsegen.cli.console import percent, print_json, print_table, progress_bars
+from sparsegen.cli.console import print_json, print_table, progress_bars
 from sparsegen.cli.costs import cost_document, cost_facts
 from sparsegen.cli.options import Json
+from sparsegen.cli.verdicts import makers, ties, verdict_document
+from sparsegen.percentages import percent
 
 if TYPE_CHECKING:
     from sparsegen.demo import DemoRow
@@ -45,8 +46,17 @@ def print_demo(rows: Sequence[DemoRow], folder: Path, as_json: bool) -> None:
     shown = [(name, *(column.get(name, "not run") for column in facts)) for name in names]
     title = f"digits: {rows[0].report.test_rows} test rows; files in {folder}"
     print_table(title, ("", *(row.title for row in rows)), shown)
+    for line in (*(f"{row.title}: {tie}" for row in rows for tie in ties(row.verdicts)), *_makers(rows)):
+        print(line)
     if not rows[0].costs:
         print("no compiler or emulator was found; install them with: pip install 'sparsegen[devices]'")
+
+
+def _makers(rows: Sequence[DemoRow]) -> list[str]:
+    """Return who made the figures of each device: its costs, and its labels where only they were compared."""
+    costs = [cost for row in rows for cost in row.costs]
+    measured = {cost.device for cost in costs}
+    return makers([*costs, *(v for row in rows for v in row.verdicts if v.device not in measured)])
 
 
 def _facts(row: DemoRow) -> dict[str, str]:
@@ -71,5 +81,5 @@ def _document(row: DemoRow) -> dict[str, Any]:
         "vectors": row.report.model.n_vectors,
         "table_bytes": row.table_bytes,
         "costs": [cost_document(cost) for cost in row.costs],
-        "verdicts": [{**asdict(v), "ok": v.ok} for v in row.verdicts],
+        "verdicts": [verdict_document(verdict) for verdict in row.verdicts],
     }

@@ -11,7 +11,7 @@ import typer
 from sparsegen.cli.app import app
 from sparsegen.cli.console import print_json
 from sparsegen.cli.formats import AUTO, lowered_by
-from sparsegen.cli.options import Calibrate, EarlyExit, Input, Json, LabelColumn, ModelFile, OneDtype
+from sparsegen.cli.options import Calibrate, EarlyExit, Force, Input, Json, LabelColumn, ModelFile, OneDtype
 from sparsegen.errors import OptionError
 
 if TYPE_CHECKING:
@@ -36,6 +36,7 @@ def export(
         str | None, typer.Option(metavar="NAME", help="Write integer loops for this device.", show_default="portable")
     ] = None,
     output: Annotated[Path, typer.Option("-o", "--output", metavar="DIR", help="Folder for the files.")] = Path(),
+    force: Force = False,
     as_json: Json = False,
 ) -> None:
     """Write a model as source code or as an ONNX graph."""
@@ -49,7 +50,7 @@ def export(
 
     model, printer = SparseModel.load(model_file), TARGETS[target]
     loops = PORTABLE if device is None else DEVICES[device].loops
-    lowered = lowered_by(printer, model, dtype, reads, calibrate, label, max_loss, early_exit)
+    lowered = lowered_by(printer, model, dtype, reads, calibrate, label, max_loss, early_exit, force)
     exported = printer.write(lowered, name, loops)
     write_all(output, exported.files)
     print_export(exported, lowered, output, as_json)

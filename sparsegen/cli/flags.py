@@ -7,6 +7,7 @@ from sparsegen.errors import SparsegenError
 FLAGS = {
     "dtype": "--dtype",
     "emulated": "--emulate",
+    "force": "--force",
     "input": "--input",
     "label": "--label",
     "max_loss": "--max-loss",

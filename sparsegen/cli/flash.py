@@ -12,7 +12,7 @@ from sparsegen.cli.app import app
 from sparsegen.cli.console import print_json
 from sparsegen.cli.formats import lowered_by
 from sparsegen.cli.inputs import rows_for
-from sparsegen.cli.options import Calibrate, Input, Json, LabelColumn, ModelFile, OneDtype
+from sparsegen.cli.options import Calibrate, Force, Input, Json, LabelColumn, ModelFile, OneDtype
 from sparsegen.errors import OptionError
 
 if TYPE_CHECKING:
@@ -36,6 +36,7 @@ def flash(
     output: Annotated[
         Path | None, typer.Option("-o", "--output", metavar="DIR", help="Keep the firmware's files in this folder.")
     ] = None,
+    force: Force = False,
     as_json: Json = False,
 ) -> None:
     """Build firmware around a model and write it to a board, or run it in the board's emulator."""
@@ -55,7 +56,7 @@ def flash(
     flashing.check_access(chosen, port, emulated=emulated)
     model = SparseModel.load(model_file)
     rows = None if data_file is None else rows_for(model, data_file, label)[0]
-    lowered = lowered_by(TARGETS["c"], model, dtype, reads, calibrate, label)
+    lowered = lowered_by(TARGETS["c"], model, dtype, reads, calibrate, label, force=force)
     with folder_or_temporary(output) as folder:
         firmware = build(make_firmware(lowered, chosen, rows), chosen, folder)
         if not emulated:

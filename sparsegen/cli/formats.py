@@ -57,10 +57,15 @@ def lowered_by(
     label: str | None,
     max_loss: float | None = None,
     early_exit: bool = False,
+    force: bool = False,
 ) -> Lowered:
-    """Return the model in the one format that ``--dtype`` names; ``auto`` finds the smallest accurate enough."""
+    """Return the model in the one format that ``--dtype`` names; ``auto`` finds the smallest accurate enough.
+
+    A format that loses too much is refused, unless ``--force`` is given.
+    """
     from sparsegen.lowering.choose_format import choose_format
     from sparsegen.lowering.formats import INTEGERS_SMALLEST_FIRST
+    from sparsegen.lowering.require_agreement import require_agreement
 
     any_integers = INTEGERS_SMALLEST_FIRST[0].name
     formats = parse_formats(any_integers if dtype == AUTO else dtype, reads, early_exit=early_exit)
@@ -68,7 +73,8 @@ def lowered_by(
         raise OptionError(f"an export has one number format, but --dtype is {dtype!r}; export once for each")
     (wanted,) = calibrated(formats, model, calibrate, label)
     if dtype != AUTO:
-        return target.lower(model, wanted)
+        lowered = target.lower(model, wanted)
+        return lowered if force else require_agreement(lowered)
     return choose_format(model, wanted, DEFAULT_MAX_LOSS if max_loss is None else max_loss, target.lower).lowered
 
 

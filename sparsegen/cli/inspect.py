@@ -12,6 +12,7 @@ from sparsegen.cli.app import app
 from sparsegen.cli.console import print_facts, print_json, width
 from sparsegen.cli.options import Json, ModelFile
 from sparsegen.errors import OptionError
+from sparsegen.percentages import percent
 
 if TYPE_CHECKING:
     from sparsegen.arrays import Array
@@ -61,6 +62,8 @@ def print_card(card: dict[str, Any], images: Array | None, as_json: bool) -> Non
         return
     if isinstance(search := card.get("search"), dict):
         card["search"] = {key: search.get(key) for key in ("chosen", "rows", "folds")}  # --json shows the rest
+    if isinstance(accuracy := card.get("accuracy"), float) and 0 <= accuracy <= 1:
+        card["accuracy"] = percent(accuracy)
     print_facts("model card", [(key.replace("_", " "), _words(value)) for key, value in card.items()])
     if images is not None:
         from sparsegen.model.draw import as_text

@@ -64,6 +64,7 @@ def _devices() -> list[Entry]:
             "what": device.description,
             **(no_part if device.profile is None else asdict(device.profile)),
             "missing": device.missing(),
+            "made_by": None if device.missing() is not None else device.made_by(measuring=True),
         }
         for device in DEVICES.values()
     ]
@@ -95,8 +96,9 @@ def _cells(entry: Entry) -> dict[str, str]:
         memory = "" if part is None else f"{_memory(flash)} flash, {_memory(ram)} RAM"
         cells["typical part"] = "-" if part is None else f"{part}: {clock_hz / 1e6:g} MHz, {memory}"
     if "missing" in cells:
-        missing = cells.pop("missing")
-        cells["runs here"] = "yes" if missing is None else f"no: {missing}"
+        missing, maker = cells.pop("missing"), cells.pop("made_by", None)
+        with_what = "" if maker is None else f", with {maker}"
+        cells["runs here"] = f"yes{with_what}" if missing is None else f"no: {missing}"
     return cells
 
 

@@ -42,6 +42,10 @@ Calibrate = Annotated[
 EarlyExit = Annotated[
     bool, typer.Option("--early-exit", help="Integer C may stop once the rest cannot change the label.")
 ]
+Force = Annotated[
+    bool,
+    typer.Option("--force", help="Go on where integers lose too much, and overwrite files sparsegen did not write."),
+]
 
 
 def device_names(text: str | None) -> list[str] | None:

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sparsegen.cli.app import app
-from sparsegen.cli.console import percent, print_json
+from sparsegen.cli.console import print_json
 from sparsegen.cli.inputs import rows_for
 from sparsegen.cli.options import DataFile, Json, LabelColumn, ModelFile
+from sparsegen.percentages import percent
 
 if TYPE_CHECKING:
     from sparsegen.model.predictions import Predictions

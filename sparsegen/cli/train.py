@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from sparsegen.cli.app import app
-from sparsegen.cli.console import or_dash, percent, print_facts, print_json, print_table, print_warnings, progress_bars
+from sparsegen.cli.console import or_dash, print_facts, print_json, print_table, print_warnings, progress_bars
 from sparsegen.cli.options import DataFile, Json, LabelColumn, exclude
 from sparsegen.errors import OptionError, SparsegenError
+from sparsegen.percentages import percent
 
 if TYPE_CHECKING:
     from sparsegen.training.choose import SearchResult

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import asdict
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from sparsegen.cli.app import app
-from sparsegen.cli.console import fit_warnings, or_dash, percent, print_json, print_table, progress_bars
+from sparsegen.cli.console import fit_warnings, or_dash, print_json, print_table, progress_bars
 from sparsegen.cli.formats import calibrated, parse_formats, run_each
 from sparsegen.cli.inputs import rows_for
 from sparsegen.cli.options import (
@@ -24,11 +23,24 @@ from sparsegen.cli.options import (
     ModelFile,
     device_names,
 )
+from sparsegen.cli.verdicts import makers, result, ties, verdict_document
+from sparsegen.percentages import percent
 
 if TYPE_CHECKING:
     from sparsegen.verify import Verdict
 
-COLUMNS = ("device", "result", "rows", "mis-\nmatches", "|score\ndifference|", "label of\nmodel", "accuracy")
+UNDECIDED, MODEL_ACCURACY = "un-\ndecided", "model's\naccuracy"
+COLUMNS: dict[str, Callable[[Verdict], object]] = {
+    "device": lambda v: v.device,
+    "result": result,
+    "rows": lambda v: v.rows,
+    "mis-\nmatches": lambda v: v.mismatches,
+    UNDECIDED: lambda v: v.undecided,
+    "|score\ndifference|": lambda v: f"{v.max_difference:.2e}",
+    "label of\nmodel": lambda v: or_dash(v.same_labels, percent),
+    "accuracy": lambda v: or_dash(v.accuracy, percent),
+    MODEL_ACCURACY: lambda v: or_dash(v.real_accuracy, percent),
+}
 
 
 @app.command()
@@ -44,7 +56,10 @@ def verify(
     early_exit: EarlyExit = False,
     as_json: Json = False,
 ) -> None:
-    """Run every row through the export on each device and compare with Python; exit code 1 on a mismatch."""
+    """Run every row through the export on each device and compare with Python.
+
+    Exit code 1 on a mismatch, or where integers lose too much accuracy on labelled rows.
+    """
     devices = device_names(device)
 
     from sparsegen import verify as verification
@@ -65,9 +80,9 @@ def verify(
 
 
 def print_verdicts(verdicts: Sequence[Verdict], as_json: bool) -> None:
-    """Print the comparison of each device with Python."""
+    """Print the comparison of each device with Python; a column that says nothing new is left out."""
     if as_json:
-        print_json([{**asdict(verdict), "ok": verdict.ok} for verdict in verdicts])
+        print_json([verdict_document(verdict) for verdict in verdicts])
         return
     from sparsegen.lowering.formats import FORMATS
 
@@ -75,16 +90,11 @@ def print_verdicts(verdicts: Sequence[Verdict], as_json: bool) -> None:
         alike = [v for v in verdicts if v.dtype == dtype]
         against = "its simulator, bit by bit" if FORMATS[dtype].is_exact else "Python"
         title = f"{alike[0].target} export ({dtype}) against {against}"
-        print_table(title, COLUMNS, [_cells(verdict) for verdict in alike], text=2)
-
-
-def _cells(verdict: Verdict) -> tuple[object, ...]:
-    return (
-        verdict.device,
-        "ok" if verdict.ok else "DIFFERS",
-        verdict.rows,
-        verdict.mismatches,
-        f"{verdict.max_difference:.2e}",
-        or_dash(verdict.same_labels, percent),
-        or_dash(verdict.accuracy, percent),
-    )
+        columns = {name: [show(verdict) for verdict in alike] for name, show in COLUMNS.items()}
+        if not any(columns[UNDECIDED]):
+            del columns[UNDECIDED]
+        if columns[MODEL_ACCURACY] == columns["accuracy"]:
+            del columns[MODEL_ACCURACY]
+        print_table(title, tuple(columns), list(zip(*columns.values(), strict=True)), text=2)
+        for line in (*ties(alike), *makers(alike)):
+            print(line)

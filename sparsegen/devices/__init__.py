@@ -90,6 +90,13 @@ class Device(ABC):
         """Return what to install, as a sentence, or ``None`` where the device can run here."""
 
     @abstractmethod
+    def made_by(self, *, measuring: bool = False) -> str:
+        """Return the programs that make its results here, with versions: compiler, emulator or evaluator.
+
+        ``measuring`` adds those that only a measurement needs. It is asked only where nothing is missing.
+        """
+
+    @abstractmethod
     def run(self, export: Export, X: NDArray[Any]) -> Outputs:
         """Return what ``export`` computes on the device for every row of ``X``."""
 

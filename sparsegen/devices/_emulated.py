@@ -11,7 +11,7 @@ from sparsegen import progress
 from sparsegen.devices import Device, Measurement, Outputs, Profile, thin
 from sparsegen.devices._emulator import EmulatedProcessor, Processor
 from sparsegen.devices._image import Image, build_image
-from sparsegen.devices._toolchain import DEVICES_EXTRA, absent
+from sparsegen.devices._toolchain import DEVICES_EXTRA, absent, compiler_name, versioned, zig
 from sparsegen.targets import Export
 
 PACKAGES = ("ziglang", "unicorn", "elftools")
@@ -49,6 +49,10 @@ class EmulatedDevice(Device):
         if not packages:
             return None
         return f"{', '.join(packages)} not found; install the emulators with: {DEVICES_EXTRA}"
+
+    def made_by(self, *, measuring: bool = False) -> str:
+        """Return the compiler's and the emulator's name and version."""
+        return f"{compiler_name(zig())} and {versioned('unicorn', 'unicorn')}"
 
     def run(self, export: Export, X: NDArray[Any]) -> Outputs:
         """Return the scores and class indices the emulated processor computes for every row."""

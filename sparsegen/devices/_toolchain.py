@@ -8,6 +8,8 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterable, Sequence
+from functools import cache
+from importlib import metadata
 from pathlib import Path
 
 from sparsegen.errors import OptionError, ToolError
@@ -18,6 +20,7 @@ HOST_COMPILERS = ("cc", "gcc", "clang")
 DEVICES_EXTRA = "pip install 'sparsegen[devices]'"
 TOOL_SECONDS = 300
 MESSAGE_LINES = 6
+GNU = "Free Software Foundation"
 
 # One section per function and table, so that the linker drops what a prediction never reaches; unwind tables would be
 # counted as flash although nothing on a microcontroller reads them.
@@ -40,6 +43,14 @@ def absent(modules: Iterable[str]) -> list[str]:
     return [module for module in modules if not installed(module)]
 
 
+def versioned(name: str, package: str) -> str:
+    """Return a name with the version of the Python package behind it."""
+    try:
+        return f"{name} {metadata.version(package)}"
+    except metadata.PackageNotFoundError:  # importable all the same: it lies on the path without being installed
+        return name
+
+
 def zig() -> tuple[str, ...]:
     """Return the command of zig's clang; the debug-mode sanitizer it turns on needs a runtime and is switched off."""
     return (sys.executable, "-m", "ziglang", "cc", "-fno-sanitize=undefined")
@@ -52,6 +63,22 @@ def host_compiler() -> tuple[str, ...] | None:
         if path is not None:
             return (path,)
     return zig() if installed("ziglang") else None
+
+
+def compiler_name(command: Sequence[str]) -> str:
+    """Return what a compiler is and its version: ``cc`` may be gcc or clang."""
+    return versioned("clang of zig", "ziglang") if tuple(command) == zig() else _told_name(command[0])
+
+
+@cache
+def _told_name(program: str) -> str:
+    told = run_tool([program, "--version"], Path()).stdout.decode(errors="replace")
+    first = told.partition("\n")[0]
+    name = Path(program).name
+    if name == "cc":
+        name = "clang" if "clang" in first else "gcc" if GNU in told else name
+    numbers = re.findall(r"(?<![\w.+-])\d+(?:\.\d+)+", first)  # gcc's own version comes after its packager's
+    return f"{name} {numbers[-1]}" if numbers else name
 
 
 def standard(export: Export) -> str:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from sparsegen.devices import DEVICES, Device, Measurement, Outputs, Profile, thin
 from sparsegen.devices._avr_program import COMPILER, SIMULATOR, AvrBuild, has_library
-from sparsegen.devices._toolchain import DEVICES_EXTRA, installed
+from sparsegen.devices._toolchain import DEVICES_EXTRA, compiler_name, installed
 from sparsegen.errors import FitError
 from sparsegen.targets import Export
 
@@ -46,6 +46,10 @@ class Avr(Device):
         if programs:
             return f"{' and '.join(programs)} not found; install them (Debian: apt-get install {DEBIAN})"
         return None if installed("elftools") else f"elftools not found; install it with: {DEVICES_EXTRA}"
+
+    def made_by(self, *, measuring: bool = False) -> str:
+        """Return the compiler's name and version, and the simulator's name: it tells no version."""
+        return f"{compiler_name((COMPILER,))} and {SIMULATOR}"
 
     def run(self, export: Export, X: NDArray[Any]) -> Outputs:
         """Return the scores and class indices the simulated processor computes for every row."""

@@ -20,6 +20,7 @@ from sparsegen.devices._toolchain import (
     DEVICES_EXTRA,
     SECTION_FLAGS,
     compile_with,
+    compiler_name,
     first_lines,
     host_compiler,
     installed,
@@ -57,6 +58,11 @@ class Host(Device):
         if host_compiler() is None:
             return f"no C compiler found; install cc, gcc or clang, or zig's with: {DEVICES_EXTRA}"
         return None
+
+    def made_by(self, *, measuring: bool = False) -> str:
+        """Return the compiler's name and version, and valgrind's where it counts instructions."""
+        counter = " and valgrind" if measuring and shutil.which("valgrind") else ""
+        return f"{compiler_name(self._command())}{counter}"
 
     def run(self, export: Export, X: NDArray[Any]) -> Outputs:
         """Return the scores and class indices this computer's build gives for every row."""

@@ -27,7 +27,7 @@ def choose_format(
     max_loss: float,
     lower: Callable[[SparseModel, Format], Lowered] = lower,
 ) -> Choice:
-    """Return the model in the smallest format that loses at most ``max_loss`` points of accuracy.
+    """Return the model in the smallest format that loses at most ``max_loss`` points of accuracy, and no class.
 
     ``wanted`` gives everything else: what to read, and the rows to judge on. ``lower`` is the target's, if the program
     is for one.
@@ -42,11 +42,11 @@ def choose_format(
             break  # the kernel has no integer form
         if lowered.agreement is not None:
             tried.append(lowered.agreement)
-        if tried[-1].loss <= max_loss:
+        if tried[-1].loss <= max_loss and tried[-1].lost_class is None:
             return Choice(lowered, tuple(tried))
     if not wanted.reads.is_float:
         raise OptionError(
-            f"no integer format loses at most {max_loss:g} points ({tried[-1].dtype}: {tried[-1]}); "
+            f"no integer format loses at most {max_loss:g} points and no class ({tried[-1].dtype}: {tried[-1]}); "
             "allow a larger loss, or let the export read float32",
             change={"max_loss": "", "input": "f32"},
         )

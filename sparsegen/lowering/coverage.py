@@ -25,7 +25,7 @@ class Coverage:
         if self.outside is None:
             return f"chosen for {self.origin}; how many of them it holds was not counted"
         if self.rows is None:
-            return f"holds all of {self.origin}"
+            return f"holds {self.origin}"
         return f"holds {self.rows - self.outside} of {self.origin} that it was chosen on"
 
 

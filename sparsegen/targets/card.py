@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from sparsegen.lowering.lowered import Lowered
 from sparsegen.lowering.program import Program
-from sparsegen.model import SparseModel
+from sparsegen.percentages import percent
 
 MAX_NAMED_FEATURES = 32
 
 
 def card_lines(
-    model: SparseModel, n_vectors: int, input_stage: str, number_format: str, table_bytes: int, buffer_bytes: int
+    lowered: Lowered, n_vectors: int, input_stage: str, table_bytes: int, buffer_bytes: int
 ) -> list[tuple[str, str]]:
     """Return the card as (key, value) lines; values may hold untrusted text and must be escaped when printed."""
-    card = model.card
+    model, card = lowered.model, lowered.model.card
     kernels = "; ".join(
         f"{k.name}({', '.join(f'{name}={value:g}' for name, value in k.params)})" for k in model.kernels
     )
@@ -21,13 +22,13 @@ def card_lines(
         ("kernel", kernels),
         ("size", f"{n_vectors} vectors, {model.n_features} features, {len(model.classes)} classes"),
         ("input", input_stage),
-        ("number format", number_format),
+        ("number format", lowered.format.numbers.description),
         ("flash", f"{table_bytes} bytes of tables, plus code"),
         ("RAM", f"stack only, {buffer_bytes} bytes of it in arrays"),
     ]
-    accuracy = card.get("accuracy")
-    if isinstance(accuracy, int | float):
-        lines.append(("accuracy", f"{100 * accuracy:.2f} % on {card.get('test_rows', '?')} test rows"))
+    accuracy = _accuracy(lowered)
+    if accuracy is not None:
+        lines.append(("accuracy", accuracy))
     lines.append(("model", f"sha256 {model.sha256[:16]}"))
     names = card.get("feature_names")
     generated = [f"x{i}" for i in range(model.n_features)]
@@ -36,12 +37,27 @@ def card_lines(
     return lines
 
 
-def float_card_lines(
-    model: SparseModel, program: Program, table_bytes: int, buffer_bytes: int
-) -> list[tuple[str, str]]:
+def float_card_lines(lowered: Lowered, program: Program, table_bytes: int, buffer_bytes: int) -> list[tuple[str, str]]:
     """Return the card of a float32 export."""
     vectors = sum(len(part.vectors) for part in program.parts)
-    return card_lines(model, vectors, _input_stage(program), "float32", table_bytes, buffer_bytes)
+    return card_lines(lowered, vectors, _input_stage(program), table_bytes, buffer_bytes)
+
+
+def _accuracy(lowered: Lowered) -> str | None:
+    """Return the accuracy of this number format and on which rows; the model's own only as what it is."""
+    found, dtype = lowered.agreement, lowered.format.dtype
+    if found is not None and found.correct is not None:
+        correct = f"{found.correct} of {found.rows} calibration rows"
+        return (
+            f"{percent(found.correct / found.rows)} in {dtype} ({correct}; the real-valued model: {found.real_correct})"
+        )
+    share, rows = (lowered.model.card.get(key) for key in ("accuracy", "test_rows"))
+    if not isinstance(share, int | float) or not 0 <= share <= 1:
+        return None
+    in_python = f"{percent(share)} on {'?' if rows is None else rows} test rows in Python, as float64"
+    if found is None:
+        return in_python
+    return f"not measured in {dtype} (calibrate on labelled rows for it); the real-valued model has {in_python}"
 
 
 def _input_stage(program: Program) -> str:

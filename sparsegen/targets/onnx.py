@@ -57,7 +57,7 @@ class Onnx(Target):
             producer_name="sparsegen",
         )
         table_bytes = sum(4 * table.size for table in program.tables().values())
-        card = dict(float_card_lines(model, program, table_bytes, 0))
+        card = dict(float_card_lines(lowered, program, table_bytes, 0))
         onnx.helper.set_model_props(proto, {"classes": json.dumps(list(model.classes)), "card": json.dumps(card)})
         onnx.checker.check_model(proto, full_check=True)
         return Export(

@@ -253,13 +253,15 @@ def test_list_devices_shows_the_part_and_what_to_install(run: Run, monkeypatch: 
 
     monkeypatch.setattr(DEVICES["attiny85"], "missing", lambda: "simavr not found; install it")
     monkeypatch.setattr(DEVICES["atmega328p"], "missing", lambda: None)
+    monkeypatch.setattr(DEVICES["atmega328p"], "made_by", lambda measuring: "a simulator")
     lines = {line.split("│")[1].strip(): line for line in run("list", "devices").out.splitlines() if "│" in line}
     assert "ATtiny85: 8 MHz, 8 KB flash, 512 B RAM" in lines["attiny85"]
     assert "no: simavr not found; install it" in lines["attiny85"]
-    assert lines["atmega328p"].rstrip(" │").endswith("yes")
+    assert "yes, with a simulator" in lines["atmega328p"]
     entries = {entry["name"]: entry for entry in _list(run, "devices")}
     assert (entries["atmega328p"]["clock_hz"], entries["atmega328p"]["ram_bytes"]) == (16_000_000, 2048)
     assert entries["host"]["part"] is None
+    assert (entries["atmega328p"]["made_by"], entries["attiny85"]["made_by"]) == ("a simulator", None)
     assert all((entry["flash_bytes"] is None) == (DEVICES[name].profile is None) for name, entry in entries.items())
 
 

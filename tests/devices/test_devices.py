@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 
@@ -9,6 +10,7 @@ import numpy as np
 import pytest
 
 from sparsegen.devices import DEVICES, MEASURED_ROWS, thin
+from sparsegen.devices._toolchain import compiler_name
 from sparsegen.errors import DataError, OptionError, ToolError
 
 C_DEVICES = [name for name in DEVICES if DEVICES[name].runs == "c"]
@@ -23,8 +25,8 @@ def available(name):
 
 
 def test_registry_holds_the_promised_devices():
-    promised = "host cortex-m0plus cortex-m3 cortex-m4f cortex-m7 cortex-m33 rv32imc onnxruntime atmega328p attiny85"
-    assert set(promised.split()) <= set(DEVICES)
+    promised = "host cortex-m0plus cortex-m3 cortex-m4f cortex-m7 cortex-m33 rv32imc atmega328p attiny85"
+    assert {*promised.split(), "onnxruntime", "onnx-reference"} <= set(DEVICES)
     assert all(DEVICES[name].name == name for name in DEVICES)
 
 
@@ -34,6 +36,34 @@ def test_listing_devices_loads_no_emulator_or_compiler():
         "print(sorted({'unicorn', 'elftools', 'ziglang', 'onnxruntime', 'onnx'} & set(sys.modules)))"
     )
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
+
+
+@pytest.mark.parametrize("name", DEVICES)
+def test_a_device_names_the_programs_and_versions_that_make_its_results(name):
+    made_by = available(name).made_by()
+    assert re.search(r"[a-z]+ \d+\.\d+", made_by)
+    assert made_by in DEVICES[name].made_by(measuring=True)
+    assert ("unicorn" in made_by) == (name.startswith("cortex") or name == "rv32imc")
+    assert ("simavr" in made_by) == name.startswith("at")
+
+
+@pytest.mark.parametrize(
+    ("program", "first", "named"),
+    [
+        ("cc", "cc (Debian 12.2.0-14+deb12u1) 12.2.0", "gcc 12.2.0"),
+        ("cc", "Apple clang version 15.0.0 (clang-1500.3.9.4)", "clang 15.0.0"),
+        ("clang", "Debian clang version 14.0.6", "clang 14.0.6"),
+        ("avr-gcc", "avr-gcc (GCC) 5.4.0", "avr-gcc 5.4.0"),
+        ("gcc-13", "gcc-13 (Ubuntu 13.3.0-6ubuntu2~24.04) 13.3.0", "gcc-13 13.3.0"),
+        ("tcc", "what is this?", "tcc"),
+    ],
+)
+def test_a_compiler_is_named_by_what_it_says_of_itself(program, first, named, tmp_path):
+    told = f"{first}\nCopyright (C) 2022 Free Software Foundation, Inc.\n"
+    script = tmp_path / program
+    script.write_text(f"#!/bin/sh\ncat <<'END'\n{told}END\n")
+    script.chmod(0o755)
+    assert compiler_name([str(script)]) == named
 
 
 @pytest.mark.parametrize("name", C_DEVICES)

@@ -1,8 +1,10 @@
-"""ONNX graphs as a device: labels become class indices, with ONNX Runtime and without."""
+"""ONNX graphs as a device: labels become class indices, in ONNX Runtime and in the reference evaluator."""
 
 from __future__ import annotations
 
 import json
+import sys
+from importlib import metadata
 from typing import Any
 
 import numpy as np
@@ -11,8 +13,9 @@ import pytest
 from narrowing import known
 from onnx import TensorProto, helper, numpy_helper
 
+from sparsegen.devices.onnx_reference import OnnxReference
 from sparsegen.devices.onnxruntime import OnnxRuntime
-from sparsegen.errors import ModelError
+from sparsegen.errors import ModelError, ToolError
 from sparsegen.targets import Export
 
 W = np.array([[1.0, -1.0, 0.5], [0.25, 2.0, -1.0]], dtype=np.float32)
@@ -44,13 +47,12 @@ def graph_export(labels, classes):
     return Export("onnx", "onnx", "m", {"m.onnx": model.SerializeToString()}, ("m.onnx",), 2, 3, 24, "load m.onnx")
 
 
-@pytest.fixture(params=["onnxruntime", "reference"])
-def device(request, hide):
-    if request.param == "onnxruntime":
-        pytest.importorskip("onnxruntime")
-    else:
-        hide("onnxruntime")
-    return OnnxRuntime()
+@pytest.fixture(params=[OnnxRuntime, OnnxReference])
+def device(request):
+    device = request.param()
+    if device.missing() is not None:
+        pytest.skip(device.missing())
+    return device
 
 
 @pytest.mark.parametrize("labels", [[10, -3, 7], ["walk", "läuft", "0"]], ids=["int", "str"])
@@ -61,11 +63,11 @@ def test_scores_and_class_indices(device, labels):
     assert out.labels.dtype == np.int32 and out.scores.dtype == np.float32
 
 
-def test_measure(device, hide):
+def test_measure(device):
     export = graph_export([0, 1, 2], [0, 1, 2])
     cost = device.measure(export, X)
     assert cost.flash == len(export.files["m.onnx"]) and cost.ram is None and cost.instructions is None
-    assert cost.latency_us is None or cost.latency_us > 0
+    assert (cost.latency_us is None) == isinstance(device, OnnxReference)
 
 
 def test_a_label_outside_the_classes_is_an_error(device):
@@ -78,6 +80,23 @@ def test_missing_classes_are_an_error(device):
         device.run(graph_export([0, 1, 2], None), X)
 
 
-def test_nothing_to_evaluate_with(hide):
-    hide("onnxruntime", "onnx")
-    assert "pip install onnxruntime" in known(OnnxRuntime().missing())
+def test_what_is_not_installed_does_not_run(hide):
+    """The reference evaluator once stood in for ONNX Runtime under its name: a run that was not made."""
+    hide("onnxruntime")
+    assert known(OnnxRuntime().missing()) == "onnxruntime not found; install it with: pip install onnxruntime"
+    with pytest.raises(ToolError, match="device onnxruntime cannot run here: onnxruntime not found"):
+        OnnxRuntime().run(graph_export([0, 1, 2], [0, 1, 2]), X)
+    assert OnnxReference().missing() is None
+    hide("onnx")
+    assert "pip install onnx" in known(OnnxReference().missing())
+
+
+def test_an_installation_that_cannot_be_imported_is_one_sentence(monkeypatch):
+    monkeypatch.setattr(OnnxRuntime, "missing", lambda self: None)
+    monkeypatch.setitem(sys.modules, "onnxruntime", None)
+    with pytest.raises(ToolError, match="onnxruntime is installed but cannot be imported"):
+        OnnxRuntime().run(graph_export([0, 1, 2], [0, 1, 2]), X)
+
+
+def test_each_names_itself_and_its_version(device):
+    assert device.made_by() == f"{device.module} {metadata.version(device.package)}"

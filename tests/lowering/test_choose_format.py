@@ -56,7 +56,7 @@ def test_float32_is_taken_where_no_integers_will_do():
 
 def test_where_float32_cannot_read_the_input_that_is_one_sentence():
     with pytest.raises(
-        OptionError, match=r"no integer format loses at most -101 points \(q15: .*\); allow a larger loss"
+        OptionError, match=r"no integer format loses at most -101 points and no class \(q15: .*\); allow a larger loss"
     ):
         choose_format(CASE.model, replace(NUMBERS, input="grid"), -101.0)
 

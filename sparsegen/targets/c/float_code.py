@@ -155,9 +155,7 @@ def float_code(lowered: Lowered, program: Program, name: str) -> CCode:
         {
             "is_integer": False,
             "reads_indices": False,
-            "card": float_card_lines(
-                lowered.model, program, table_bytes, FLOAT.itemsize * (buffers + program.n_outputs)
-            ),
+            "card": float_card_lines(lowered, program, table_bytes, FLOAT.itemsize * (buffers + program.n_outputs)),
             "n_vectors": max(part.n_vectors for part in parts),
             "needs_stdint": bool(helpers),
             "helpers": helpers,

@@ -78,7 +78,7 @@ def integer_code(lowered: Lowered, program: IntegerProgram, name: str, loops: st
     )
     buffers += 0 if dsp is None else dsp.buffer_bytes
     stage = reader.kind.meaning + ("" if projection is None else f", projected to {program.n_seen} values")
-    card = card_lines(lowered.model, len(program.vectors), stage, program.numbers.description, table_bytes, buffers)
+    card = card_lines(lowered, len(program.vectors), stage, table_bytes, buffers)
     source = "projected" if projection is not None else "q" if buffered else "x"
     return CCode(
         lowered,

@@ -7,6 +7,7 @@ import keyword
 import numpy as np
 
 from sparsegen.errors import OptionError
+from sparsegen.lowering.integer_program import IntegerProgram
 from sparsegen.targets import TARGETS
 from sparsegen.targets.c.package import Package, PackagedModel
 
@@ -40,12 +41,20 @@ class MicroPython(Package):
 
     def files(self, model: PackagedModel) -> dict[str, bytes]:
         """Return the sources and the Makefile."""
-        dtype = model.code.lowered.input_dtype
+        dtype, program = model.code.lowered.input_dtype, model.code.lowered.program
+        low, high, in_place = 0, 0, True
+        if dtype.kind != "f":
+            low, high = int(np.iinfo(dtype).min), int(np.iinfo(dtype).max)
+        if isinstance(program, IntegerProgram) and program.reader.kind.is_grid:
+            in_place = high == program.reader.levels  # an array may hold indices that the grid does not have
+            high = program.reader.levels
         module = model.render(
             "micropython/module.c.j2",
             typecodes=TYPECODES[dtype.name],
             is_float=dtype.kind == "f",
-            limits=None if dtype.kind == "f" else np.iinfo(dtype),
+            reads_in_place=in_place,
+            low=low,
+            high=high,
         )
         return {
             "Makefile": model.render("micropython/Makefile.j2"),

@@ -8,7 +8,7 @@
  * number format: float32
  * flash: 84 bytes of tables, plus code
  * RAM: stack only, 4 bytes of it in arrays
- * accuracy: 96.25 % on 80 test rows
+ * accuracy: 96.25 % on 80 test rows in Python, as float64
  * model: sha256 631bc123ca798626
  * x[0]: width
  * x[1]: a "quoted" * / name

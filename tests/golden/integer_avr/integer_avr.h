@@ -23,7 +23,7 @@
  * range of x[13] to x[14]: -2 to 2
  * range of x[15]: 0 to 4
  * range of x[16]: -1 to 2
- * range: holds all of points around the model's vectors
+ * range: holds points around the model's vectors
  * score error: at most 0.8946 for every input in range
  * label: the real-valued model's for every input in range for which that model's score is further than 0.8946 from 0
  * overflow: ruled out for every input; scores stay within -1063747888 and 1630367742

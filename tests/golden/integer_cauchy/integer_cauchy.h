@@ -12,7 +12,7 @@
  * index of x[0]: 0 is -0.6615000000000001, one step is 0.011141176470588236
  * index of x[1]: 0 is -2.0635, one step is 0.011141176470588236
  * index of x[2]: 0 is -0.8850000000000001, one step is 0.011141176470588236
- * range: holds all of points around the model's vectors
+ * range: holds points around the model's vectors
  * score error: at most 0.04647 for every input in range
  * label: the real-valued model's for every input in range for which that model's score is further than 0.04647 from 0
  * overflow: ruled out for every input; scores stay within -1089994255 and 2147473330

@@ -13,7 +13,7 @@
  * range of x[1]: -2.2430887 to 3.3020885
  * range of x[2]: -2.4800885 to 3.0650885
  * range of x[3]: -2.6455886 to 2.8995886
- * range: holds all of points around the model's vectors
+ * range: holds points around the model's vectors
  * score error: at most 0.8474 for every input in range
  * label: the real-valued model's for every input in range for which that model's lead is more than 1.69
  * overflow: ruled out for every input; scores stay within -2147450879 and 1937316025

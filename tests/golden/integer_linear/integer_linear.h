@@ -13,7 +13,7 @@
  * range of x[1]: 34 to 87
  * range of x[2]: 23 to 88
  * range of x[3]: 17 to 88
- * range: holds all of points around the model's vectors
+ * range: holds points around the model's vectors
  * score error: at most 0.0005601 for every input in range
  * label: the real-valued model's for every input in range for which that model's lead is more than 0.0009091
  * overflow: ruled out for every input; scores stay within -3143805 and 3694356

@@ -12,7 +12,7 @@
  * range of x[0]: -2.196116 to 3.242116
  * range of x[1]: -3.3621159 to 2.0761158
  * range of x[2]: -2.574116 to 2.864116
- * range: holds all of points around the model's vectors
+ * range: holds points around the model's vectors
  * score error: at most 0.008495 for every input in range
  * label: the real-valued model's for every input in range for which that model's lead is more than 0.01598
  * overflow: ruled out for every input; scores stay within -2147483646 and 1645043258

@@ -303,7 +303,34 @@ def test_the_header_holds_what_is_guaranteed_and_measured():
     assert "100.00 % of 40 calibration rows keep their label, 0.00 points of accuracy are lost" in text
     assert "number format: q7: 8-bit vectors and indices, 16-bit coefficients" in text
     assert re.search(r"#define M_UNIT \d\.\d+e-\d+f", text)
-    assert "accuracy: 96.25 % on 80 test rows" in text
+    assert "accuracy: 100.00 % in q7 (40 of 40 calibration rows; the real-valued model: 40)" in text
+
+
+def test_the_accuracy_in_the_header_is_that_of_its_number_format():
+    """The model's own accuracy stands there only as what it is: measured in Python, on other rows."""
+    of = SMALL["binary_rbf"]
+    wanted = of.predict(rows(of)).copy()
+    wanted[:3] = 1 - wanted[:3]
+    labelled = TARGETS["c"].export(of, "m", Format("q7", "f32", rows=rows(of), labels=wanted)).files["m.h"].decode()
+    assert "accuracy: 92.50 % in q7 (37 of 40 calibration rows; the real-valued model: 37)" in labelled
+    assert "96.25 %" not in labelled
+    in_python = "96.25 % on 80 test rows in Python, as float64"
+    for data in (None, rows(of)):
+        unlabelled = TARGETS["c"].export(of, "m", Format("q7", "f32", rows=data)).files["m.h"].decode()
+        assert (
+            f"accuracy: not measured in q7 (calibrate on labelled rows for it); the real-valued model has {in_python}"
+            in (unlabelled)
+        )
+    assert f"accuracy: {in_python}" in TARGETS["c"].export(of, "m").files["m.h"].decode()
+
+
+@pytest.mark.parametrize("accuracy", [10**400, -0.5, 1.5, float("nan"), "0.9", None])
+def test_a_card_with_an_accuracy_that_is_none_has_no_line_for_it(accuracy):
+    try:
+        of = replace(SMALL["binary_rbf"], card={"accuracy": accuracy})
+    except ModelError:
+        return
+    assert "accuracy:" not in TARGETS["c"].export(of, "m").files["m.h"].decode()
 
 
 def test_overflow_is_ruled_out_only_for_indices_that_the_grid_has():
@@ -387,7 +414,7 @@ def test_what_integers_cannot_do_is_one_sentence():
         TARGETS["c"].export(SMALL["binary_rbf"], "../m", Format("q7"))
     of = SMALL["binary_rbf"]
     huge = SparseModel(of.vectors, 1e60 * of.coef, of.intercept, of.kernels, of.transform, of.classes)
-    with pytest.raises(ModelError, match="does not fit in float32; rescale"):
+    with pytest.raises(ModelError, match="too large for integers; rescale"):
         TARGETS["c"].export(huge, "m", Format("q7"))
 
 

@@ -111,7 +111,7 @@ def test_without_calibration_rows_every_training_row_is_in_range(skewed, dtype):
     models, X = skewed
     program, promises = lowered(models[None], Format(dtype))
     assert program.covers(X).all()
-    assert promises["range"] == "holds all of the 400 training rows"
+    assert promises["range"] == "holds the 400 training rows"
     program, promises = lowered(models[2], Format(dtype))
     assert program.covers(X).all()
     assert "how many of them it holds was not counted" in promises["range"]

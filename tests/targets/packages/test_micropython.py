@@ -10,9 +10,12 @@ import numpy as np
 import pytest
 from c_programs import compile_c, compiler, symbols
 from golden_models import SMALL, rows
+from integer_models import INTEGERS, READS
 from wrapped import COUNTS, counted, packed
 
+from benchmarks.trust._together import integer_program
 from sparsegen.errors import OptionError
+from sparsegen.lowering.formats import Format
 from sparsegen.targets import TARGETS
 
 STUB = Path(__file__).parent / "micropython_stub"
@@ -89,6 +92,35 @@ def test_an_integer_module_takes_integers_in_range(counts, tmp_path):
             expected or f"ValueError: a feature is outside {'-32768 to 32767' if code == 'h' else '0 to 255'}"
         )
         assert question
+
+
+@pytest.mark.parametrize("dtype", INTEGERS)
+@pytest.mark.parametrize("reads", READS)
+@pytest.mark.parametrize("name", ["laplacian_text", "rbf_projected", "linear"])
+def test_integer_modules_of_every_input_compute_what_the_simulator_does(name, reads, dtype, tmp_path):
+    of = SMALL[name]
+    package = packed("micropython", of, "m", tmp_path, numbers=Format(dtype, reads, rows=rows(of)))
+    program = integer_program(package.export)
+    inputs = program.inputs(rows(of, 5))
+    texts = [" ".join(f"{v:.9f}" if reads == "f32" else str(v) for v in row) for row in inputs]
+    asked = [f"{what} list {text}" for text in texts for what in ("predict", "scores", "in_range")]
+    answers = calls(package, *asked, "selftest", "UNIT")
+    assert answers[-2] == "0"
+    assert float(answers[-1]) == pytest.approx(program.unit, rel=1e-6)
+    assert [int(a) for a in answers[0:-2:3]] == program.predict_index(inputs).tolist()
+    assert [[int(s) for s in a.split()] for a in answers[1:-2:3]] == program.scores(inputs).tolist()
+    assert [int(a) for a in answers[2:-2:3]] == program.in_range(inputs).tolist()
+
+
+@pytest.mark.parametrize(("name", "largest"), [("laplacian_text", 32767), ("rbf_projected", 4095)])
+@pytest.mark.parametrize("kind", ["list", "array:H"])
+def test_an_index_that_the_grid_does_not_have_is_refused(name, largest, kind, tmp_path):
+    of = SMALL[name]
+    package = packed("micropython", of, "m", tmp_path, numbers=Format("q15", "grid", rows=rows(of)))
+    rest = " 0" * (of.n_features - 1)
+    within, beyond = calls(package, *(f"predict {kind} {index}{rest}" for index in (largest, largest + 1)))
+    assert within.isdigit()
+    assert beyond == f"ValueError: a feature is outside 0 to {largest}"
 
 
 def test_the_makefile_sets_what_dynruntime_reads(tmp_path):

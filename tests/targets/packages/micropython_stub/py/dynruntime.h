@@ -46,6 +46,8 @@ extern mp_obj_t const mp_const_none, mp_const_empty_tuple;
 #define MP_QSTR_FEATURES "FEATURES"
 #define MP_QSTR_CLASSES "CLASSES"
 #define MP_QSTR_OUTPUTS "OUTPUTS"
+#define MP_QSTR_UNIT "UNIT"
+#define MP_QSTR_in_range "in_range"
 
 void mp_store_global(qstr name, mp_obj_t value);
 const mp_obj_type_t *mp_obj_get_type(mp_obj_t o);

@@ -1,0 +1,83 @@
+"""What all evaluators of ONNX graphs share: rows in, labels and scores out, and the graph's own list of its classes."""
+
+from __future__ import annotations
+
+import json
+from abc import abstractmethod
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sparsegen.devices import Device, Measurement, Outputs, thin
+from sparsegen.devices._toolchain import installed, versioned
+from sparsegen.errors import ModelError
+from sparsegen.targets import Export
+
+Evaluate = Callable[[NDArray[np.float32]], tuple[NDArray[Any], NDArray[Any]]]
+
+
+class GraphEvaluator(Device):
+    """Runs ``X`` through the graph's ``label`` and ``scores`` outputs on this computer, with one Python package."""
+
+    runs = "onnx"
+    package: str
+    """The package that evaluates."""
+    module: str
+    """Its module that does."""
+
+    def missing(self) -> str | None:
+        """Return what to install, as a sentence, or ``None`` where the device can run here."""
+        found = installed(self.package)
+        return None if found else f"{self.package} not found; install it with: pip install {self.package}"
+
+    def made_by(self, *, measuring: bool = False) -> str:
+        """Return the evaluator's name and version."""
+        return versioned(self.module, self.package)
+
+    @abstractmethod
+    def evaluator(self, graph: bytes) -> Evaluate:
+        """Return what evaluates a graph, loaded."""
+
+    @abstractmethod
+    def latency_us(self, evaluate: Evaluate, rows: NDArray[np.float32]) -> float | None:
+        """Return the median latency of one row, or ``None`` where it would mean nothing."""
+
+    def run(self, export: Export, X: NDArray[Any]) -> Outputs:
+        """Return the scores, and the class indices of the labels, that the graph gives for every row."""
+        rows = self.accept(export, X)
+        graph = _graph(export)
+        labels, scores = self.evaluator(graph)(rows)
+        index = {label: i for i, label in enumerate(_classes(graph, export.name))}
+        unknown = sorted({str(label) for label in labels.tolist() if label not in index})
+        if unknown:
+            raise ModelError(
+                f"{export.name} gave the label {unknown[0]!r}, which is not among its classes; export again"
+            )
+        indices = np.array([index[label] for label in labels.tolist()], dtype=np.int32)
+        return Outputs(np.asarray(scores, dtype=np.float32).reshape(len(rows), export.n_outputs), indices)
+
+    def measure(self, export: Export, X: NDArray[Any]) -> Measurement:
+        """Return the file's size and the median latency of one row."""
+        rows = thin(self.accept(export, X))
+        graph = _graph(export)
+        latency = self.latency_us(self.evaluator(graph), rows)
+        return Measurement(flash=len(graph), ram=None, instructions=None, latency_us=latency)
+
+
+def _graph(export: Export) -> bytes:
+    return export.files[export.sources[0]]
+
+
+def _classes(graph: bytes, name: str) -> list[int | str]:
+    from onnx import load_model_from_string
+
+    properties = {entry.key: entry.value for entry in load_model_from_string(graph).metadata_props}
+    try:
+        classes = json.loads(properties["classes"])
+    except (KeyError, ValueError):
+        raise ModelError(f"{name} does not list its classes in its metadata; export it again") from None
+    if not isinstance(classes, list):
+        raise ModelError(f"the classes in the metadata of {name} are not a list; export it again")
+    return classes

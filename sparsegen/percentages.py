@@ -1,0 +1,26 @@
+"""Shares and losses in words, rounded to the safe side: what is printed never sounds better than what was measured."""
+
+from __future__ import annotations
+
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
+
+HUNDREDTH = Decimal("0.01")
+
+
+def percent(share: float) -> str:
+    """Return a share as a percentage, rounded down: 99.996 % is no ``100.00 %``."""
+    return f"{_rounded(100 * _exact(share), ROUND_FLOOR)} %"
+
+
+def points(lost: float) -> str:
+    """Return percentage points that are lost, rounded up."""
+    return str(_rounded(_exact(lost), ROUND_CEILING))
+
+
+def _exact(number: float) -> Decimal:
+    """Return the shortest decimal that reads back as this number: 0.57, not a little less."""
+    return Decimal(repr(float(number)))
+
+
+def _rounded(number: Decimal, rounding: str) -> Decimal:
+    return number.quantize(HUNDREDTH, rounding) + 0  # a zero without a sign
