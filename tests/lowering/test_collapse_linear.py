@@ -9,7 +9,7 @@ from random_models import make_case
 
 from sparsegen.lowering.collapse_linear import collapse_linear
 
-LINEAR = [("linear", {})]
+LINEAR: list[tuple[str, dict[str, float]]] = [("linear", {})]
 
 
 @pytest.mark.parametrize(
