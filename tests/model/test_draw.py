@@ -58,7 +58,9 @@ def test_png(tmp_path):
 def test_png_shows_every_image_dark_where_it_is_large(tmp_path):
     image = pytest.importorskip("matplotlib.image")
     write_png(np.array([[[0.0, 1.0]], [[1.0, 0.0]], [[0.0, 1.0]]]), tmp_path / "a.png")
-    brightness = image.imread(tmp_path / "a.png")[50, :, 0]
+    picture = image.imread(tmp_path / "a.png")
+    assert picture.shape[:2] == (100, 300)
+    brightness = picture[50, :, 0]
     left, right = brightness[[25, 125, 225]], brightness[[75, 175, 275]]
     assert np.array_equal(left, [1.0, 0.0, 1.0])
     assert np.array_equal(right, [0.0, 1.0, 0.0])

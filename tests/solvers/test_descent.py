@@ -55,11 +55,11 @@ def iteration(value: float) -> Any:
 
 
 @pytest.mark.parametrize("tol", [0.0, 1e-3, 0.1, 2.0])
-@pytest.mark.parametrize("share", [0.5, 0.99, 0.9999, 1.0])
-def test_it_stops_where_a_window_of_iterations_gains_less_than_the_tolerance(tol: float, share: float) -> None:
-    values = 7.0 * share ** np.arange(60)
+@pytest.mark.parametrize("share", [0.5, 0.8, 0.99, 1.0])
+def test_it_stops_where_ten_iterations_gain_less_than_the_tolerance(tol: float, share: float) -> None:
+    values = 7.0 * (1.0 + share ** np.arange(60))
     stop = StopBelow(tol, advance=lambda remark: None)
-    expected = next((i for i in range(WINDOW, 60) if values[i - WINDOW] - values[i] <= tol * values[i]), None)
+    expected = next((i for i in range(10, 60) if values[i - 10] - values[i] <= tol * values[i]), None)
     stopped = None
     for i, value in enumerate(values):
         try:

@@ -12,6 +12,7 @@ from integer_models import quantized
 from benchmarks.trust._together import make_integer_case
 from sparsegen.lowering.curves import FRACTION_BITS, HalfPower
 from sparsegen.lowering.formats import Format
+from sparsegen.targets import TARGETS
 from sparsegen.targets.c.avr import avr_values
 from sparsegen.targets.c.code import index_type
 from sparsegen.targets.c.dsp import dsp_values
@@ -161,3 +162,14 @@ def test_a_linear_program_has_no_rows_and_distances_without_squares_no_norm():
 def test_constants_suit_an_int_of_sixteen_bits(value, text):
     assert c_int(value) == text
     assert index_type(abs(value)) == ("int" if abs(value) <= 32767 else "long")
+
+
+@pytest.mark.parametrize(("n_classes", "n_rest"), [(2, 2), (3, 1)])
+def test_rows_hold_bounds_where_a_prediction_may_stop(n_classes, n_rest):
+    case = make_integer_case(1, m=3, n_classes=n_classes)
+    stops, goes_on = (
+        TARGETS["c"].export(case.model, "m", Format("q7", early_exit=early, rows=case.rows)).files["m.c"].decode()
+        for early in (True, False)
+    )
+    assert f"uint16_t rest[{n_rest}];" in stops
+    assert "rest[" not in goes_on
