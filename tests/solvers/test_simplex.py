@@ -137,3 +137,17 @@ def test_cuts_that_cannot_be_solved_give_the_middle_and_bound_nothing(monkeypatc
     mu, bound = lowest_point(np.ones((1, 4)), np.zeros(1))
     assert mu.tolist() == [0.25] * 4
     assert bound == -np.inf
+
+
+def test_the_first_step_is_as_long_as_the_gradient_is_spread() -> None:
+    """So that it suits any size of W: from the middle, a vertex and the whole edge to it are in reach."""
+    seen: list[Array] = []
+    g = np.array([3.0, 1.0, 2.5])
+
+    def function(mu: Array) -> tuple[float, Array]:
+        seen.append(mu)
+        return float(g @ mu), g
+
+    start = np.array([0.6, 0.1, 0.3])
+    descend(function, start, 0.0, 2)
+    assert np.allclose(seen[1], reference.project(start - g / 2.0), atol=1e-9)
