@@ -9,7 +9,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import sparsegen
-from sparsegen.files import write_all
 from sparsegen.targets import TARGETS
 
 folder = Path(sys.argv[1] if len(sys.argv) > 1 else "train-and-export")
@@ -20,7 +19,7 @@ pipeline = make_pipeline(StandardScaler(), sparsegen.SLMC(n_vectors=6, random_st
 model = sparsegen.from_sklearn(pipeline)  # the scaler is folded in: the C takes raw features
 model.save(folder / "cancer.safetensors")
 export = TARGETS["c"].export(model, "cancer")
-write_all(folder, export.files)
+export.save(folder)
 
 print(f"{pipeline.score(X_test, y_test):.1%} with {model.n_vectors} vectors, {export.table_bytes} bytes of tables")
 print(f"files in {folder}: {', '.join(sorted(export.files))}")

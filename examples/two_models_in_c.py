@@ -8,7 +8,6 @@ from pathlib import Path
 from sklearn.datasets import load_iris, load_wine
 
 import sparsegen
-from sparsegen.files import write_all
 from sparsegen.targets import TARGETS
 
 MAIN = r"""
@@ -33,9 +32,9 @@ for name, load in (("iris", load_iris), ("wine", load_wine)):
     data = load()
     X, labels = data.data, data.target_names[data.target]
     classifier = sparsegen.SLMC(n_vectors=5, random_state=0).fit(X, labels)
-    write_all(folder, TARGETS["c"].export(classifier.model_, name).files)
+    TARGETS["c"].export(classifier.model_, name).save(folder)
     rows.append(", ".join(f"{value}f" for value in X[0].astype(float)))
-write_all(folder, {"main.c": (MAIN % tuple(rows)).encode()})
+(folder / "main.c").write_text(MAIN % tuple(rows))
 
 system = shutil.which("cc")
 compiler = [system] if system else [sys.executable, "-m", "ziglang", "cc"]

@@ -11,7 +11,6 @@ from sparsegen import progress
 from sparsegen.arrays import Array
 from sparsegen.devices import Measurement, Profile
 from sparsegen.lowering.formats import FLOAT32, Format
-from sparsegen.lowering.selftest import make_selftest
 from sparsegen.model import SparseModel
 from sparsegen.verify import Exports, devices_for
 
@@ -89,7 +88,7 @@ def bench(
 def bench_exports(exports: Exports, X: Array | None = None, devices: Iterable[str] | None = None) -> list[Cost]:
     """Return what :func:`bench` does for a model that is lowered already."""
     lowered = exports.lowered
-    inputs = lowered.inputs(make_selftest(lowered.model).inputs if X is None else np.asarray(X))
+    inputs = lowered.inputs(lowered.selftest.rows if X is None else np.asarray(X))
     chosen = devices_for(exports.runs_as, devices)
     costs = []
     with progress.task("measuring", len(chosen)) as advance:

@@ -9,7 +9,7 @@ from typing import Any
 from sparsegen import data
 from sparsegen.bench import Cost, bench_exports
 from sparsegen.devices import DEVICES
-from sparsegen.files import write_all
+from sparsegen.files import require_folder, write_all
 from sparsegen.lowering.agreement import agreement
 from sparsegen.lowering.formats import FLOAT32, Format
 from sparsegen.lowering.integer_program import IntegerProgram
@@ -35,19 +35,19 @@ class DemoRow:
     verdicts: list[Verdict]
 
 
-def run_demo(folder: Path) -> list[DemoRow]:
+def run_demo(folder: Path, *, force: bool = False) -> list[DemoRow]:
     """Write a trained, exported and verified digits model to ``folder`` and return what the table shows."""
     from sklearn.datasets import load_digits
 
+    require_folder(folder)
     digits: Any = load_digits()
     whole = data.from_arrays(digits.data, digits.target, source="digits")
     train_set, test_set = data.split(whole, 1 / 3, seed=0)
     slmc = train(train_set, test_set, scale="none", parameters=dict(SLMC_PARAMETERS))
     svc = train(train_set, test_set, method="svm", scale="none", parameters=dict(SVC_PARAMETERS))
-    files = {"digits.safetensors": slmc.model.to_bytes()}
-    for target in ("c", "onnx"):
-        files |= TARGETS[target].export(slmc.model, "digits").files
-    write_all(folder, files)
+    in_c, in_onnx = (TARGETS[target].export(slmc.model, "digits") for target in ("c", "onnx"))
+    files = {"digits.safetensors": slmc.model.to_bytes(), **in_onnx.files, **in_c.files}
+    write_all(folder, files, gate=in_c.gate, force=force)
     devices = [name for name in DEVICE_ORDER if DEVICES[name].missing() is None]
     rows = []
     q7 = Format("q7", "raw-uint8", rows=train_set.X, labels=train_set.y)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+import threading
 from collections.abc import Callable, Iterator, Mapping
 from typing import Generic, TypeVar
 
@@ -24,6 +25,7 @@ class Registry(Mapping[str, T], Generic[T]):
         self._package = package
         self._entries: dict[str, T] = {}
         self._complete = False
+        self._loading = threading.local()
 
     def register(self, name: str) -> Callable[[E], E]:
         """Return a decorator that registers its argument as ``name``."""
@@ -62,14 +64,14 @@ class Registry(Mapping[str, T], Generic[T]):
         return len(self._entries)
 
     def _discover(self) -> None:
-        if self._complete:
+        if self._complete or getattr(self._loading, "here", False):  # a module may look at its registry while it loads
             return
-        self._complete = True  # before the imports, because a module may look at its own registry while it loads
+        self._loading.here = True
         try:
             package = importlib.import_module(self._package)
             for module in pkgutil.walk_packages(package.__path__, f"{self._package}."):
                 if "._" not in module.name:  # a private module holds no entry, and may be slow to import
                     importlib.import_module(module.name)
-        except BaseException:
-            self._complete = False  # a broken module is an error every time, not a shorter list the second time
-            raise
+            self._complete = True  # not before: another thread would see a shorter list, and so after a broken module
+        finally:
+            self._loading.here = False

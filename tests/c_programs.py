@@ -56,6 +56,15 @@ def compile_c(command, *arguments) -> subprocess.CompletedProcess[str]:
     return subprocess.run([*command, *map(str, arguments)], capture_output=True, text=True, check=False, timeout=300)
 
 
+def runs_with(command: list[str], flags: tuple[str, ...], folder: Path) -> bool:
+    """Return whether a compiler takes flags and this computer runs what it makes of them."""
+    fused = "volatile float a = 1.0f, b = 2.0f, c = 3.0f;\nint main(void) { return a * b + c != 5.0f; }\n"
+    (folder / "probe.c").write_text(fused)  # a processor without fused products ends it with a signal
+    if compile_c(command, *flags, folder / "probe.c", "-o", folder / "probe").returncode != 0:
+        return False
+    return subprocess.run([folder / "probe"], check=False, timeout=60).returncode == 0
+
+
 def emulated(name: str) -> EmulatedDevice:
     """Return a device that an emulator stands in for."""
     device = DEVICES[name]

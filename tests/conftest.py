@@ -10,8 +10,9 @@ import pytest
 from hypothesis import settings
 from reference import Rows
 
-settings.register_profile("fixed", derandomize=True)  # a test fails because of a change, never because of the draw
-settings.register_profile("explore", max_examples=1000)
+# A test fails because of a change, never because of the draw or of a slow machine.
+settings.register_profile("fixed", derandomize=True, deadline=None)
+settings.register_profile("explore", max_examples=1000, deadline=None)
 settings.load_profile("fixed")  # pytest --hypothesis-profile=explore draws other examples, and more of them
 
 

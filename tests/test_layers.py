@@ -14,7 +14,7 @@ import sparsegen
 
 PACKAGE = Path(sparsegen.__file__).parent
 ROAD = (
-    ("errors", "registry", "arrays", "files", "percentages", "progress", "version"),
+    ("errors", "registry", "arrays", "compiled", "files", "percentages", "progress", "threads", "version"),
     ("data",),
     ("kernels",),
     ("model",),

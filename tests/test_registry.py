@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import re
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -69,6 +70,16 @@ def test_a_broken_module_is_an_error_every_time(package: str, tmp_path: Path) ->
     for _ in range(2):
         with pytest.raises(ImportError, match="no stripes"):
             list(registry)
+
+
+def test_threads_that_look_at_once_see_every_entry(package: str, tmp_path: Path) -> None:
+    (tmp_path / package / "apple.py").write_text(
+        f"import time\nfrom {package} import R\n'fig' in R\ntime.sleep(0.2)\nR.register('apple')('a apple')\n"
+    )
+    registry = registry_of(package)
+    with ThreadPoolExecutor(4) as pool:
+        seen = list(pool.map(lambda _: list(registry), range(4)))
+    assert seen == [["apple", "pear"]] * 4
 
 
 REGISTRIES = [KERNELS, METHODS, TARGETS, DEVICES, BOARDS]

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from c_programs import compile_c
 
-from sparsegen.files import write_all
 from sparsegen.kernels import KERNELS
 from sparsegen.lowering.formats import Format
 from sparsegen.lowering.integer_program import IntegerProgram
@@ -68,7 +67,7 @@ class Package:
 def packed(target: str, model, name: str, folder: Path, **options) -> Package:
     """Return a package, written into a folder."""
     export = TARGETS[target].export(model, name, **options)
-    write_all(folder, export.files)
+    export.save(folder)
     return Package(export, folder)
 
 

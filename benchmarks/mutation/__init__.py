@@ -36,7 +36,7 @@ class Area:
 AREAS = {
     area.name: area
     for area in (
-        Area("lowering", ("lowering", "targets")),
+        Area("lowering", ("lowering", "targets/c", "targets/test_onnx.py")),
         Area("solvers", ("solvers", "methods/test_rvm.py")),
         Area("model", ("model", "cli/test_inspect.py")),
         Area("targets", ("targets", "test_templates.py")),

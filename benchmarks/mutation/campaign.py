@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from benchmarks.mutation.mutants import Mutant, mutants
 from benchmarks.mutation.server import Server
 
 PASSED, FAILED, NO_TESTS = 0, 1, 5  # pytest's exit codes; any other is a mutant that no test survives to see
-FIRST_SECONDS = 2.0  # of tests in the first run of a mutant: most die there
+FIRST_SECONDS = 2.0  # of tests in the first runs of a mutant: most die there
 TRACE_SECONDS = 900.0
 PATIENCE = 5.0  # times the seconds its tests take, and a few more: a mutant that takes longer never ends
 START_SECONDS = 10.0
@@ -171,7 +172,7 @@ class Campaign:
         return self._digests[file]
 
     def _killer(self, mutant: Mutant, changed: bytes, reaching: list[Test]) -> str | None:
-        for stage in _stages(reaching):
+        for stage in _stages(mutant, reaching):
             job = {
                 "files": sorted({test.file for test in stage}),
                 "tests": [test.id for test in stage],
@@ -201,13 +202,19 @@ def _needed(test: Test, mutant: Mutant) -> bool:
     return mutant.path in test.lines if mutant.on_import else test.reaches(mutant)
 
 
-def _stages(tests: list[Test]) -> Iterator[list[Test]]:
-    """Yield the fastest tests, then the rest."""
-    total, n_first = 0.0, 0
-    while n_first < len(tests) and total + tests[n_first].seconds <= FIRST_SECONDS:
-        total += tests[n_first].seconds
-        n_first += 1
-    yield from (stage for stage in (tests[:n_first], tests[n_first:]) if stage)
+def _stages(mutant: Mutant, tests: list[Test]) -> Iterator[list[Test]]:
+    """Yield the fastest tests of the file that mirrors the mutated one, the fastest of all, then the rest."""
+    mirrored = f"test_{Path(mutant.path).stem}"
+    own = [test for test in tests if Path(test.file).stem.startswith(mirrored)]
+    first = own[: _within(FIRST_SECONDS, own)]
+    others = [test for test in tests if test not in first]
+    n_fast = _within(FIRST_SECONDS, others)
+    yield from (stage for stage in (first, others[:n_fast], others[n_fast:]) if stage)
+
+
+def _within(seconds: float, tests: list[Test]) -> int:
+    """Return how many of the first tests take no longer together."""
+    return sum(total <= seconds for total in accumulate(test.seconds for test in tests))
 
 
 def _test_files(path: Path) -> list[str]:

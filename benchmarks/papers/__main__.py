@@ -32,7 +32,7 @@ def main(arguments: Sequence[str]) -> str:
     sections = [TABLES[name](lab, options.output) for name in names]
     text = document(sections, HEAD.format(splits=options.splits))
     if len(names) == len(TABLES):
-        write_atomic(options.output / "RESULTS.md", text.encode())
+        write_atomic(options.output / "RESULTS.md", text.encode(), force=True)
     return text
 
 

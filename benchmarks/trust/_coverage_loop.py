@@ -29,7 +29,7 @@ import numpy as np
 import sparsegen
 
 PACKAGE = str(Path(sparsegen.__file__).parent) + os.sep
-MAX_INPUT = 1 << 13
+MAX_INPUT = 1 << 13  # bytes of a variant; a seed may be longer
 MIN_VARIANTS = 100  # that are tried after the seeds, however short the time is
 MAX_STEPS = 50_000  # that are traced of one input; the rest only takes time
 CPU_SECONDS = 4.0  # for one input; tracing takes its part of it
@@ -67,7 +67,7 @@ class Report:
 
     tried: int = 0
     kept: int = 0
-    """Inputs that reached something new."""
+    """Seeds, and inputs that reached something new."""
     findings: dict[str, Finding] = field(default_factory=dict)
     """The shortest of each key."""
 
@@ -122,7 +122,7 @@ class Tracer:
 def fuzz(target: Target, seconds: float, seed: int) -> Report:
     """Return what a child process found in about that many seconds."""
     context = multiprocessing.get_context("fork")
-    current = mmap.mmap(-1, STATE.size + MAX_INPUT)
+    current = mmap.mmap(-1, STATE.size + max(MAX_INPUT, *map(len, target.seeds())))
     receiving, sending = context.Pipe(duplex=False)
     child = context.Process(target=_run, args=(target, seconds, seed, current, sending), daemon=True)
     child.start()
@@ -166,7 +166,7 @@ def _run(target: Target, seconds: float, seed: int, current: mmap.mmap, found: C
         is_new, finding = _try(target, tracer, data)
         if finding is not None:
             found.send(finding)
-        elif is_new:
+        elif is_new or tried < len(seeds):
             kept.append(data)
         tried += 1
     STATE.pack_into(current, 0, tried, len(kept), 0)

@@ -36,6 +36,7 @@ MAX_MESSAGE = 600  # characters
 COMPILED_SHARE = 64  # one of so many exports is compiled
 MAX_WRITTEN = 5000  # values of a data set that is written and read again; more would only take time
 _COMMENT_OR_STRING = re.compile(r'/\*.*?\*/|"(?:[^"\\\n]|\\.)*"', re.DOTALL)
+_EXPORT_ID = re.compile(r"(?<=FUZZED_EXPORT )(!= )?0x[0-9a-f]{8}u\b")  # a hash of the whole export, card included
 
 
 def usable(make: Callable[[], Result]) -> Result | None:
@@ -99,7 +100,7 @@ def _code(content: bytes) -> str:
     text = content.decode("ascii")
     assert text.replace("\n", "").isprintable(), "the C holds control characters"
     assert "??" not in text.replace("?? /", ""), "the C holds a trigraph"
-    code = _COMMENT_OR_STRING.sub("", text)
+    code = _EXPORT_ID.sub("", _COMMENT_OR_STRING.sub("", text))
     assert "*/" not in code and "/*" not in code, "a comment of the C ends early or never"
     return code
 

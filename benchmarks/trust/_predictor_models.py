@@ -19,6 +19,7 @@ from sparsegen.model import SparseModel, Transform
 from sparsegen.targets import PORTABLE, TARGETS
 from sparsegen.targets.c.code import c_type
 from sparsegen.targets.c.integer_code import SPECIAL_LOOPS
+from sparsegen.targets.c.package import c_code
 from sparsegen.targets.render import c_array, c_string
 
 FEATURES = (1, 3, 4, 8, 17, 33)  # around the steps of unrolled loops
@@ -160,6 +161,8 @@ def _case(plan: Plan, name: str, lowered: Lowered, rows: Array, inputs: Any) -> 
         tables |= {"first": program.low, "step": program.step, "error": lowered.guarantee.error}
         tables |= {"low": program.range.low, "high": program.range.high}
     else:
+        stated = c_code(lowered, name).values["feature_limit"]
+        numbers |= {"FEATURE_LIMIT": float(stated)}
         numbers |= {"HAS_INDICES": 0, "LEVELS": 0, "UNIT": 1, "LEAST": 0, "LARGEST": 0}
         tables |= {"low": rows.min(axis=0), "high": rows.max(axis=0)}
         tables |= {"first": np.zeros(T.n_features), "step": np.ones(T.n_features)}

@@ -45,7 +45,7 @@ def outcome(target: Target, seconds: float, seed: int, cases: Path = CASES) -> O
     seeds = [*target.seeds(), *known]
     report = fuzz(Target(target.name, lambda: seeds, target.mutate, target.check), seconds, seed)
     findings = [_stored(finding, cases / target.name) for finding in report.findings.values()]
-    remark = findings[0] if findings else f"{report.kept} of them reached something new"
+    remark = findings[0] if findings else f"{report.kept - len(seeds)} of them reached something new"
     return Outcome(f"{target.name} files", report.tried, "files", len(findings), remark)
 
 

@@ -7,9 +7,12 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import suppress
 from importlib import import_module
+from pathlib import Path
 
 from sparsegen.cli.app import app
+from sparsegen.cli.console import complain
 from sparsegen.cli.flags import sentence
 from sparsegen.errors import SparsegenError
 
@@ -22,6 +25,9 @@ for _command in COMMANDS:
 
 def main() -> None:
     """Run the command; a user's mistake becomes one sentence and exit code 2."""
+    for stream in ("stdout", "stderr"):
+        if getattr(sys, stream) is None:  # closed by the shell: >&-
+            setattr(sys, stream, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115 - until the process ends
     if hasattr(sys.stdout, "reconfigure"):  # a label may hold letters that the terminal cannot show
         sys.stdout.reconfigure(errors="backslashreplace")
     try:
@@ -34,10 +40,22 @@ def main() -> None:
     except MemoryError:
         _fail("there is not enough memory; use fewer rows, features or vectors")
     except BrokenPipeError:  # the reader, such as head, has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _drop_output()
         sys.exit(141)
+    except OSError as error:
+        if error.filename is not None:  # of a file, which the library should have turned into a sentence
+            raise
+        _drop_output()
+        _fail(f"the output could not be written ({error.strerror}); make room or choose another place for it")
+
+
+def _drop_output() -> None:
+    """Let what is still to be printed go nowhere, or Python would fail once more as it ends."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _fail(told: str) -> None:
-    print(f"error: {told}", file=sys.stderr)
+    with suppress(OSError):  # standard error may be full or closed too; the exit code still tells
+        complain(f"error: {told}")
+        sys.stderr.flush()
     sys.exit(2)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sparsegen.cli.app import app
-from sparsegen.cli.console import print_json, print_table, print_warnings, progress_bars
+from sparsegen.cli.console import print_json, print_table, print_warnings, progress_bars, say
 from sparsegen.cli.costs import COLUMNS, cost_document
 from sparsegen.cli.formats import calibrated, parse_formats, run_each
 from sparsegen.cli.inputs import rows_for
@@ -79,7 +79,7 @@ def print_costs(costs: Sequence[Cost], as_json: bool) -> None:
         rows = list(zip([cost.device for cost in alike], *filled.values(), strict=True))
         print_table(f"one prediction, {dtype}; RAM used: with its input", ("device", *filled), rows)
         for line in makers(alike):
-            print(line)
+            say(line)
 
 
 def print_problems(costs: Sequence[Cost], *, named: bool) -> bool:

@@ -1,5 +1,8 @@
 """The terminal: progress bars and tables for people, JSON for machines. No text is ever read as markup.
 
+Labels, names, cards and paths come from strangers: nothing that a terminal would obey (escape sequences, newlines,
+overrides of the writing direction) gets through. All that commands print goes through this module.
+
 Every command imports this module, so rich, which takes a while to load, is imported only once something is drawn.
 """
 
@@ -53,16 +56,42 @@ class RichReporter:
 
     def start(self, title: str, total: int) -> tuple[progress.Advance, Callable[[], None]]:
         """Show a bar for ``total`` steps; return how to advance it and how to remove it."""
-        task = self._bars.add_task(title, total=total, remark="")
+        task = self._bars.add_task(visible(title), total=total, remark="")
         return (
-            lambda remark: self._bars.update(task, advance=1, remark=remark),
+            lambda remark: self._bars.update(task, advance=1, remark=visible(remark)),
             lambda: self._bars.remove_task(task),
         )
 
 
-def print_json(document: Any) -> None:
+def visible(text: object) -> str:
+    """Return text with an escape in place of every character that is not printed as itself."""
+    told = str(text)
+    return told if told.isprintable() else "".join(c if c.isprintable() else _escape(c) for c in told)
+
+
+def _escape(character: str) -> str:
+    return character.encode("unicode_escape", "surrogatepass").decode()
+
+
+def say(text: object) -> None:
+    """Print one line."""
+    print(visible(text))
+
+
+def complain(text: object) -> None:
+    """Print one line on standard error."""
+    print(visible(text), file=sys.stderr)
+
+
+def print_raw(text: str) -> None:
+    """Print text of sparsegen's own making as it is, such as a table in CSV or a drawing."""
+    sys.stdout.write(text)
+
+
+def print_json(document: Any, indent: int | None = 2) -> None:
     """Print one JSON document; a number that JSON cannot hold (infinity) becomes ``null``."""
-    print(json.dumps(_strict(document), indent=2, ensure_ascii=False, allow_nan=False))
+    text = json.dumps(_strict(document), indent=indent, ensure_ascii=False, allow_nan=False)
+    print("".join(c if c.isprintable() or c == "\n" else json.dumps(c)[1:-1] for c in text))
 
 
 def _strict(value: Any) -> Any:
@@ -80,11 +109,13 @@ def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[obje
 
     table = Table(show_header=any(columns))
     for i, column in enumerate(columns):
-        table.add_column(Text(column), justify="left" if i < text else "right", overflow="fold")
+        heading = "\n".join(map(visible, column.split("\n")))
+        table.add_column(Text(heading), justify="left" if i < text else "right", overflow="fold")
     for row in rows:
-        table.add_row(*(Text(str(cell)) for cell in row))
+        table.add_row(*(Text(visible(cell)) for cell in row))
     console = _console()
-    console.print(Text(title, style="bold"), soft_wrap=True)  # a title of the table's own would be cut to its width
+    # A title of the table's own would be cut to its width.
+    console.print(Text(visible(title), style="bold"), soft_wrap=True)
     console.print(table)
 
 
@@ -96,7 +127,7 @@ def print_facts(title: str, facts: Sequence[tuple[str, object]]) -> None:
 def print_warnings(sentences: Sequence[str], kind: str = "warning") -> None:
     """Print each warning as a line of its own on standard error."""
     for sentence in sentences:
-        print(f"{kind}: {sentence}", file=sys.stderr)
+        complain(f"{kind}: {sentence}")
 
 
 @contextmanager

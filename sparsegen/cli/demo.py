@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from sparsegen.cli.app import app
-from sparsegen.cli.console import print_json, print_table, progress_bars
+from sparsegen.cli.console import print_json, print_table, progress_bars, say
 from sparsegen.cli.costs import cost_document, cost_facts
-from sparsegen.cli.options import Json
+from sparsegen.cli.options import Force, Json
 from sparsegen.cli.verdicts import makers, ties, verdict_document
 from sparsegen.percentages import percent
 
@@ -24,13 +24,14 @@ def demo(
     output: Annotated[Path, typer.Option("-o", "--output", metavar="DIR", help="Folder for the files.")] = Path(
         "sparsegen-demo"
     ),
+    force: Force = False,
     as_json: Json = False,
 ) -> None:
     """Train on scikit-learn's digits, export C and ONNX, compile, verify and measure, beside a full SVC."""
     from sparsegen.demo import run_demo
 
     with progress_bars():
-        rows = run_demo(output)
+        rows = run_demo(output, force=force)
     print_demo(rows, output, as_json)
     if not all(verdict.ok for row in rows for verdict in row.verdicts):
         raise typer.Exit(1)
@@ -47,9 +48,9 @@ def print_demo(rows: Sequence[DemoRow], folder: Path, as_json: bool) -> None:
     title = f"digits: {rows[0].report.test_rows} test rows; files in {folder}"
     print_table(title, ("", *(row.title for row in rows)), shown)
     for line in (*(f"{row.title}: {tie}" for row in rows for tie in ties(row.verdicts)), *_makers(rows)):
-        print(line)
+        say(line)
     if not rows[0].costs:
-        print("no compiler or emulator was found; install them with: pip install 'sparsegen[devices]'")
+        say("no compiler or emulator was found; install them with: pip install 'sparsegen[devices]'")
 
 
 def _makers(rows: Sequence[DemoRow]) -> list[str]:

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sparsegen.cli.app import app
-from sparsegen.cli.console import print_json
+from sparsegen.cli.console import print_json, say
 from sparsegen.cli.formats import AUTO, lowered_by
-from sparsegen.cli.options import Calibrate, EarlyExit, Force, Input, Json, LabelColumn, ModelFile, OneDtype
+from sparsegen.cli.options import Calibrate, EarlyExit, ForceExport, Input, Json, LabelColumn, ModelFile, OneDtype
 from sparsegen.errors import OptionError
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def export(
         str | None, typer.Option(metavar="NAME", help="Write integer loops for this device.", show_default="portable")
     ] = None,
     output: Annotated[Path, typer.Option("-o", "--output", metavar="DIR", help="Folder for the files.")] = Path(),
-    force: Force = False,
+    force: ForceExport = False,
     as_json: Json = False,
 ) -> None:
     """Write a model as source code or as an ONNX graph."""
@@ -44,15 +44,16 @@ def export(
         raise OptionError("--max-loss goes with --dtype auto; give both or neither")
 
     from sparsegen.devices import DEVICES
-    from sparsegen.files import write_all
+    from sparsegen.files import require_folder
     from sparsegen.model import SparseModel
     from sparsegen.targets import PORTABLE, TARGETS
 
+    require_folder(output)
     model, printer = SparseModel.load(model_file), TARGETS[target]
     loops = PORTABLE if device is None else DEVICES[device].loops
     lowered = lowered_by(printer, model, dtype, reads, calibrate, label, max_loss, early_exit, force)
     exported = printer.write(lowered, name, loops)
-    write_all(output, exported.files)
+    exported.save(output, force=force)
     print_export(exported, lowered, output, as_json)
 
 
@@ -64,9 +65,9 @@ def print_export(exported: Export, lowered: Lowered, folder: Path, as_json: bool
         print_json({**document, "promises": dict(lowered.promises), "usage": exported.usage})
         return
     for file in files:
-        print(f"wrote {file}")
-    print(f"{exported.table_bytes:,} bytes of tables, {lowered.format.dtype}")
+        say(f"wrote {file}")
+    say(f"{exported.table_bytes:,} bytes of tables, {lowered.format.dtype}")
     for subject, promise in lowered.promises:
-        print(f"{subject}: {promise}")
+        say(f"{subject}: {promise}")
     elsewhere = exported.runs_as == "c" and folder != Path()
-    print(f"use: {f'cd {shlex.quote(str(folder))} && ' if elsewhere else ''}{exported.usage}")
+    say(f"use: {f'cd {shlex.quote(str(folder))} && ' if elsewhere else ''}{exported.usage}")

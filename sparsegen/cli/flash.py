@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sparsegen.cli.app import app
-from sparsegen.cli.console import print_json
+from sparsegen.cli.console import print_json, say
 from sparsegen.cli.formats import lowered_by
 from sparsegen.cli.inputs import rows_for
-from sparsegen.cli.options import Calibrate, Force, Input, Json, LabelColumn, ModelFile, OneDtype
+from sparsegen.cli.options import Calibrate, ForceExport, Input, Json, LabelColumn, ModelFile, OneDtype
 from sparsegen.errors import OptionError
 
 if TYPE_CHECKING:
@@ -36,14 +36,14 @@ def flash(
     output: Annotated[
         Path | None, typer.Option("-o", "--output", metavar="DIR", help="Keep the firmware's files in this folder.")
     ] = None,
-    force: Force = False,
+    force: ForceExport = False,
     as_json: Json = False,
 ) -> None:
     """Build firmware around a model and write it to a board, or run it in the board's emulator."""
     if emulated and port is not None:
         raise OptionError("--emulate needs no board and --port names one; give one of them")
 
-    from sparsegen.files import folder_or_temporary
+    from sparsegen.files import folder_or_temporary, require_folder
     from sparsegen.firmware import emulate
     from sparsegen.firmware import flash as flashing
     from sparsegen.firmware.boards import BOARDS
@@ -53,12 +53,14 @@ def flash(
     from sparsegen.targets import TARGETS
 
     chosen = BOARDS[board]
+    if output is not None:
+        require_folder(output)
     flashing.check_access(chosen, port, emulated=emulated)
     model = SparseModel.load(model_file)
     rows = None if data_file is None else rows_for(model, data_file, label)[0]
     lowered = lowered_by(TARGETS["c"], model, dtype, reads, calibrate, label, force=force)
     with folder_or_temporary(output) as folder:
-        firmware = build(make_firmware(lowered, chosen, rows), chosen, folder)
+        firmware = build(make_firmware(lowered, chosen, rows), chosen, folder, force=force)
         if not emulated:
             flashing.flash(firmware, port)
         lines = emulate.emulate(firmware) if emulated else None
@@ -76,13 +78,13 @@ def print_firmware(
         sizes = {"flash": firmware.flash, "ram": firmware.ram}
         print_json({"board": board.name, **sizes, "folder": None if folder is None else str(folder), "serial": lines})
         return
-    print(
+    say(
         f"{board.name}: {firmware.flash:,} of {board.flash_bytes:,} bytes of flash, "
         f"{firmware.ram:,} of {board.ram_bytes:,} bytes of RAM, examples included"
     )
     if folder is not None:
-        print(f"files in {folder}: make, make emulate, make size and make flash work there")
+        say(f"files in {folder}: make, make emulate, make size and make flash work there")
     if lines is None:
-        print(f"flashed; its serial line ({port or 'USB'}, 115200 baud) tells the results after a reset")
+        say(f"flashed; its serial line ({port or 'USB'}, 115200 baud) tells the results after a reset")
     for line in lines or ():
-        print(line)
+        say(line)

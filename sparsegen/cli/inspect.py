@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from sparsegen.cli.app import app
-from sparsegen.cli.console import print_facts, print_json, width
-from sparsegen.cli.options import Json, ModelFile
+from sparsegen.cli.console import print_facts, print_json, print_raw, width
+from sparsegen.cli.options import Force, Json, ModelFile
 from sparsegen.errors import OptionError
 from sparsegen.percentages import percent
 
@@ -29,6 +29,7 @@ def inspect(
     output: Annotated[
         Path | None, typer.Option("-o", "--output", metavar="PNG", help="Write the drawing to a PNG.")
     ] = None,
+    force: Force = False,
     as_json: Json = False,
 ) -> None:
     """Show a model's card, and its vectors where they are images."""
@@ -43,7 +44,7 @@ def inspect(
     model = SparseModel.load(model_file)
     images = None if image is None else draw.vector_images(model, parse_size(image))
     if images is not None and output is not None:
-        draw.write_png(images, output)
+        draw.write_png(images, output, force=force)
     print_card(describe(model), None if output is not None else images, as_json)
 
 
@@ -68,7 +69,7 @@ def print_card(card: dict[str, Any], images: Array | None, as_json: bool) -> Non
     if images is not None:
         from sparsegen.model.draw import as_text
 
-        print(as_text(images, width()))
+        print_raw(f"{as_text(images, width())}\n")
 
 
 def _words(value: Any) -> str:

@@ -17,6 +17,7 @@ LabelColumn = Annotated[
     str | None, typer.Option("--label", metavar="COL", help="Label column of a CSV: name or index; default: last.")
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of tables.")]
+Force = Annotated[bool, typer.Option("--force", help="Overwrite files that sparsegen did not write, too.")]
 Devices = Annotated[
     str | None, typer.Option("--device", metavar="NAME,...", help="Devices; default: all that can run here.")
 ]
@@ -42,7 +43,7 @@ Calibrate = Annotated[
 EarlyExit = Annotated[
     bool, typer.Option("--early-exit", help="Integer C may stop once the rest cannot change the label.")
 ]
-Force = Annotated[
+ForceExport = Annotated[
     bool,
     typer.Option("--force", help="Go on where integers lose too much, and overwrite files sparsegen did not write."),
 ]

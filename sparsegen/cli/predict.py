@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import json
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from sparsegen.cli.app import app
-from sparsegen.cli.console import print_json
+from sparsegen.cli.console import print_json, print_raw, say
 from sparsegen.cli.inputs import rows_for
-from sparsegen.cli.options import DataFile, Json, LabelColumn, ModelFile
+from sparsegen.cli.options import DataFile, Force, Json, LabelColumn, ModelFile
 from sparsegen.percentages import percent
 
 if TYPE_CHECKING:
@@ -27,10 +25,10 @@ def predict(
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="Where the CSV goes; default: standard output.")
     ] = None,
+    force: Force = False,
     as_json: Json = False,
 ) -> None:
     """Label the rows of a file, with a score per class."""
-    from sparsegen.files import write_atomic
     from sparsegen.model import SparseModel, predictions
 
     model = SparseModel.load(model_file)
@@ -39,16 +37,16 @@ def predict(
     if output is None:
         print_predictions(found, as_json)
         return
-    write_atomic(output, found.csv().encode())
+    found.save(output, force=force)
     print_summary(found, None if y is None else found.accuracy(y), output, as_json)
 
 
 def print_predictions(found: Predictions, as_json: bool) -> None:
     """Print one line per row: the label and then the scores."""
     if as_json:
-        print(json.dumps({"labels": found.labels, "scores": found.scores}, ensure_ascii=False))
+        print_json({"labels": found.labels, "scores": found.scores}, indent=None)
     else:
-        sys.stdout.write(found.csv())
+        print_raw(found.csv())
 
 
 def print_summary(found: Predictions, accuracy: float | None, path: Path, as_json: bool) -> None:
@@ -57,4 +55,4 @@ def print_summary(found: Predictions, accuracy: float | None, path: Path, as_jso
         print_json({"output": str(path), "rows": len(found.labels), "accuracy": accuracy})
     else:
         correct = "" if accuracy is None else f", {percent(accuracy)} as labelled in the file"
-        print(f"wrote {path}: {len(found.labels)} rows{correct}")
+        say(f"wrote {path}: {len(found.labels)} rows{correct}")

@@ -10,7 +10,7 @@ import typer
 
 from sparsegen.cli.app import app
 from sparsegen.cli.console import or_dash, print_facts, print_json, print_table, print_warnings, progress_bars
-from sparsegen.cli.options import DataFile, Json, LabelColumn, exclude
+from sparsegen.cli.options import DataFile, Force, Json, LabelColumn, exclude
 from sparsegen.errors import OptionError, SparsegenError
 from sparsegen.percentages import percent
 
@@ -62,6 +62,7 @@ def train(
         typer.Option("--set", metavar="NAME=VALUE", help="Any other parameter of the method, such as loss=hinge."),
     ] = None,
     output: Annotated[Path, typer.Option("-o", "--output", help="Where the model goes.")] = Path("model.safetensors"),
+    force: Force = False,
     as_json: Json = False,
 ) -> None:
     """Train a model on labelled rows and test it on rows it has not seen."""
@@ -82,12 +83,12 @@ def train(
     from sparsegen.files import require_writable
     from sparsegen.training import train as training
 
-    require_writable(output)
+    require_writable(output, force=force)
     with progress_bars():
         share = {} if test_size is None else {"test_size": test_size}
         train_set, test_set = data.read_train_and_test(data_file, label, test_path=test_data, seed=seed, **share)
         report = training.train(train_set, test_set, method=method, scale=scale, seed=seed, parameters=parameters)
-        report.model.save(output)
+        report.model.save(output, force=force)
     print_training(report, output, as_json)
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sparsegen.cli.app import app
-from sparsegen.cli.console import fit_warnings, or_dash, print_json, print_table, progress_bars
+from sparsegen.cli.console import fit_warnings, or_dash, print_json, print_table, progress_bars, say
 from sparsegen.cli.formats import calibrated, parse_formats, run_each
 from sparsegen.cli.inputs import rows_for
 from sparsegen.cli.options import (
@@ -97,4 +97,4 @@ def print_verdicts(verdicts: Sequence[Verdict], as_json: bool) -> None:
             del columns[MODEL_ACCURACY]
         print_table(title, tuple(columns), list(zip(*columns.values(), strict=True)), text=2)
         for line in (*ties(alike), *makers(alike)):
-            print(line)
+            say(line)

@@ -37,16 +37,21 @@ def is_finite(text: str) -> bool:
 
 def numeric_matrix(array: NDArray[Any], key: str, source: str) -> Array:
     """Return an array as a matrix of doubles, or raise an error that says why it cannot be one."""
-    if array.dtype.kind not in "biuf":
-        raise DataError(f"{key} of {source} holds {array.dtype}, not real numbers; convert it with astype(float)")
-    if array.ndim != 2:
+    check_matrix(array.dtype, array.shape, key, source)
+    return np.asarray(array, dtype=np.float64)
+
+
+def check_matrix(dtype: np.dtype[Any], shape: tuple[int, ...], key: str, source: str) -> None:
+    """Raise an error where an array of this type and shape cannot be rows of features."""
+    if dtype.kind not in "biuf":
+        raise DataError(f"{key} of {source} holds {dtype}, not real numbers; convert it with astype(float)")
+    if len(shape) != 2:
         raise DataError(
-            f"{key} of {source} has {count(array.ndim, 'dimension')}, not rows and columns; save "
+            f"{key} of {source} has {count(len(shape), 'dimension')}, not rows and columns; save "
             f"{key}.reshape(len({key}), -1)"
         )
-    if array.shape[1] > MAX_FEATURES or array.size * 8 > MAX_BYTES:
-        raise DataError(f"{key} of {source} has shape {array.shape}, too large for a small model; use fewer features")
-    return np.asarray(array, dtype=np.float64)
+    if shape[1] > MAX_FEATURES or math.prod(shape) * 8 > MAX_BYTES:
+        raise DataError(f"{key} of {source} has shape {shape}, too large for a small model; use fewer features")
 
 
 def checked_matrix(X: Array, names: Sequence[str], source: str) -> Array:
@@ -67,10 +72,19 @@ def checked_matrix(X: Array, names: Sequence[str], source: str) -> Array:
 
 
 def frozen(array: NDArray[Any]) -> NDArray[Any]:
-    """Return the array contiguous and read-only, without freezing the caller's own."""
+    """Return the array contiguous and read-only, without freezing the caller's own.
+
+    An array that nobody else holds is made read-only beforehand, which saves the copy.
+    """
     if array.flags.writeable or not array.flags.c_contiguous:
         array = np.array(array, order="C")
         array.flags.writeable = False
+    return array
+
+
+def read_only(array: NDArray[Any]) -> NDArray[Any]:
+    """Return an array that nobody else holds, now read-only."""
+    array.flags.writeable = False
     return array
 
 

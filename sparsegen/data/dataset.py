@@ -21,6 +21,7 @@ from sparsegen.data.checks import (
     model_order,
     numeric_matrix,
     printable,
+    read_only,
 )
 from sparsegen.errors import DataError, OptionError
 
@@ -104,11 +105,11 @@ def match_features(dataset: Dataset, feature_names: Sequence[str] | None, n_feat
     if order == list(range(dataset.X.shape[1])):
         return dataset
     names = tuple(dataset.feature_names[i] for i in order)
-    return from_arrays(dataset.X[:, order], dataset.y, names, dataset.source)
+    return from_arrays(read_only(dataset.X[:, order]), dataset.y, names, dataset.source)
 
 
 def _take(dataset: Dataset, rows: NDArray[np.intp]) -> Dataset:
-    return from_arrays(dataset.X[rows], dataset.y[rows], dataset.feature_names, dataset.source)
+    return from_arrays(read_only(dataset.X[rows]), dataset.y[rows], dataset.feature_names, dataset.source)
 
 
 def _digest(X: Array, y: Labels, names: Sequence[str]) -> str:

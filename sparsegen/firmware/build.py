@@ -12,6 +12,7 @@ from sparsegen.errors import FitError, ToolError
 from sparsegen.files import write_all
 from sparsegen.firmware.boards import Board
 from sparsegen.firmware.make import run_make
+from sparsegen.firmware.program import GATE
 
 
 @dataclass(frozen=True)
@@ -26,9 +27,9 @@ class Firmware:
     """Bytes of static data, and of stack where the board reserves one."""
 
 
-def build(files: Mapping[str, bytes], board: Board, folder: Path) -> Firmware:
+def build(files: Mapping[str, bytes], board: Board, folder: Path, *, force: bool = False) -> Firmware:
     """Return the firmware made of ``files`` in ``folder``; an image that is too large is a FitError."""
-    write_all(folder, files)
+    write_all(folder, files, gate=GATE, force=force)
     made = run_make(board, folder, "firmware", "--always-make")
     if made.returncode != 0:
         raise _build_error(board, made.stderr.decode(errors="replace"), folder)

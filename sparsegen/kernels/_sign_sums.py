@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import numba
-
 from sparsegen.arrays import Array
+from sparsegen.compiled import compiled
 
 
-@numba.njit(cache=True)
+@compiled
 def sign_sums(B: Array, X: Array, Z: Array, out: Array) -> None:
     """Add ``sum_i B[i, u] * sign(Z[u, v] - X[i, v])`` to ``out[u, v]``."""
     for i in range(X.shape[0]):

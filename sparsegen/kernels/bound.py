@@ -10,7 +10,7 @@ import numpy as np
 from sparsegen.arrays import Array
 from sparsegen.kernels.affine import split_affine
 from sparsegen.kernels.bases import BASES
-from sparsegen.kernels.expression import DOT, SQDIST, Core, Exp, Expr, base_of, derivative, evaluate
+from sparsegen.kernels.expression import DOT, SQDIST, Core, Exp, Exp2, Expr, base_of, derivative, evaluate, nodes
 from sparsegen.kernels.signs import never_negative, never_positive
 
 
@@ -58,6 +58,12 @@ class BoundKernel:
         This is proved from the expression. A kernel for which :mod:`.signs` finds no proof counts as rising.
         """
         return self.has_unit_diagonal and never_positive(self.slope) and never_negative(self.expression)
+
+    @property
+    def exponents_rise(self) -> bool:
+        """Whether it may take the exponential of something positive; ``False`` is proved from the expression."""
+        arguments = [node.argument for node in nodes(self.expression) if isinstance(node, Exp | Exp2)]
+        return bool(arguments) and not (self.is_radial and all(never_positive(argument) for argument in arguments))
 
     @cached_property
     def slope(self) -> Expr:

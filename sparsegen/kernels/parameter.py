@@ -26,7 +26,7 @@ class Parameter:
         number = _number(value)
         wrong = not self.minimum <= number <= self.maximum or not np.isfinite(number)
         if wrong or (self.positive and number <= 0) or (self.whole and number != int(number)):
-            raise OptionError(f"kernel parameter {name} is {value!s:.40}, but must be {self.allowed}")
+            raise OptionError(f"kernel parameter {name} is {value!a:.40}, but must be {self.allowed}")
         return number
 
     @property

@@ -5,6 +5,7 @@ Each pass is one file and one verb. :func:`float_road` and :func:`integer_road` 
 
 from __future__ import annotations
 
+from sparsegen.errors import ModelError, SparsegenError
 from sparsegen.lowering.agreement import agreement
 from sparsegen.lowering.calibrate import Calibrated, calibrate
 from sparsegen.lowering.check_magnitudes import check_magnitudes
@@ -21,10 +22,11 @@ from sparsegen.lowering.order_for_early_exit import order_for_early_exit
 from sparsegen.lowering.program import Program
 from sparsegen.lowering.prune import prune
 from sparsegen.lowering.quantize import quantize
-from sparsegen.lowering.selftest import integer_selftest, make_selftest
+from sparsegen.lowering.selftest import float_selftest, integer_selftest
 from sparsegen.lowering.square_up import square_up
 from sparsegen.lowering.use_base_two import use_base_two
 from sparsegen.model import SparseModel
+from sparsegen.threads import one_thread
 
 
 def lower(model: SparseModel, format: Format = FLOAT32, *, base_two: bool = True) -> Lowered:
@@ -33,8 +35,22 @@ def lower(model: SparseModel, format: Format = FLOAT32, *, base_two: bool = True
     ``base_two`` writes the exponentials of a float program as powers of two, and as squares of each other, for targets
     that supply their own ``exp2``.
     """
+    try:
+        with one_thread():
+            return _lower(model, format, base_two)
+    except (ArithmeticError, ValueError) as error:  # NumPy's and Python's words for numbers that grew out of range
+        if isinstance(error, SparsegenError):
+            raise
+        raise ModelError(
+            f"the model's numbers are too large or too small for {format.dtype} ({str(error).rstrip('.')[:80]}); scale "
+            "the features and train again"
+        ) from error
+
+
+def _lower(model: SparseModel, format: Format, base_two: bool) -> Lowered:
     if not isinstance(format.numbers, IntegerFormat):
-        return Lowered(model, format, float_road(model, base_two=base_two), make_selftest(model))
+        real = float_road(model, base_two=base_two)
+        return Lowered(model, format, real, float_selftest(real, model))
     check_magnitudes(model)
     data = calibrate(model, format.rows)
     program = integer_road(model, format, data)
@@ -42,7 +58,7 @@ def lower(model: SparseModel, format: Format = FLOAT32, *, base_two: bool = True
         model,
         format,
         program,
-        integer_selftest(program, make_selftest(model)),
+        integer_selftest(program, model),
         guarantee(program, model),
         coverage(program, data),
         agreement(program, model, format.rows, format.labels),

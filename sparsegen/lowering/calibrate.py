@@ -9,11 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparsegen.arrays import Array
-from sparsegen.errors import ModelError
 from sparsegen.lowering.locate_data import data_like, stand_in_rows
 from sparsegen.model import SparseModel
-
-FLOAT32_MAX = float(np.finfo(np.float32).max)
 
 
 @dataclass(frozen=True)
@@ -29,22 +26,12 @@ class Box:
         return cls(rows.min(axis=0), rows.max(axis=0))
 
     @classmethod
-    def stored(cls, model: SparseModel, key: str, n: int) -> Box | None:
-        """Return the box of n features that the model's card holds under a key, if any."""
+    def stored(cls, model: SparseModel, key: str) -> Box | None:
+        """Return the box that the model's card holds under a key, if any."""
         found = model.card.get(key)
-        if not isinstance(found, dict):
+        if found is None:
             return None
-        try:
-            low, high = (np.asarray(found.get(side, []), dtype=np.float64) for side in ("low", "high"))
-        except (TypeError, ValueError, OverflowError):  # text, nested lists, or a whole number beyond float64
-            low = high = np.empty(0)
-        ordered = low.shape == high.shape == (n,) and np.all(low <= high)
-        if ordered and np.all(np.maximum(np.abs(low), np.abs(high)) <= FLOAT32_MAX / 2.0):
-            return cls(low, high)
-        raise ModelError(
-            "the ranges in the model's card do not fit its features; give rows to choose scales on",
-            change={"rows": ""},
-        )
+        return cls(np.array(found["low"], dtype=np.float64), np.array(found["high"], dtype=np.float64))
 
     def holds(self, rows: NDArray[Any]) -> NDArray[np.bool_]:
         """Return for every row whether all of its values lie within the box; a NaN does not."""
@@ -73,12 +60,12 @@ def calibrate(model: SparseModel, rows: Array | None) -> Calibrated:
     if rows is not None:
         box, origin = Box.around(rows), f"the {len(rows)} calibration rows"
         return Calibrated(rows, True, box, None if T.projection is None else Box.around(T(rows)), origin)
-    stored = Box.stored(model, "ranges", model.n_features)
+    stored = Box.stored(model, "ranges")
     box = Box.around(data_like(model)) if stored is None else stored
     made_up = stand_in_rows(model, box.low, box.high)
     projected = None
     if T.projection is not None:
-        projected = Box.stored(model, "projected_ranges", T.n_projected) or Box.around(T(made_up))
+        projected = Box.stored(model, "projected_ranges") or Box.around(T(made_up))
     origin = "points around the model's vectors" if stored is None else _training_rows(model)
     return Calibrated(made_up, False, box, projected, origin)
 

@@ -49,6 +49,10 @@ class HalfPower:
         """Return the values at distances."""
         return half_power(d << self.doubling, self.octave)
 
+    def interval(self, d: Integers) -> Integers:
+        """Return the table entry before each distance, where the value is not 0."""
+        return _interval(_exponent(d << self.doubling, self.octave))
+
     @cached_property
     def error(self) -> float:
         """The largest error at any distance, found by trying every exponent."""
@@ -65,10 +69,17 @@ def half_power(d: Integers, octave: int) -> Integers:
     """Return ``2^15 * 2^-(d / 2^octave)`` as the device computes it."""
     near = d < (OCTAVES << octave)
     d = np.where(near, d, 0)
-    z = d >> (octave - FRACTION_BITS) if octave >= FRACTION_BITS else d << (FRACTION_BITS - octave)
-    table = half_power_table(octave)
-    mantissa = _between(table, (z >> PLACE_BITS) & (INTERVALS - 1), z)
+    z = _exponent(d, octave)
+    mantissa = _between(half_power_table(octave), _interval(z), z)
     return np.asarray(np.where(near, mantissa >> (z >> FRACTION_BITS), 0))
+
+
+def _exponent(d: Integers, octave: int) -> Integers:
+    return d >> (octave - FRACTION_BITS) if octave >= FRACTION_BITS else d << (FRACTION_BITS - octave)
+
+
+def _interval(z: Integers) -> Integers:
+    return (z >> PLACE_BITS) & (INTERVALS - 1)
 
 
 def half_power_table(octave: int) -> Integers:
@@ -123,13 +134,20 @@ class SampledCurve:
     def __call__(self, d: Integers) -> Integers:
         """Return the values at distances."""
         near = d < self.end
-        d = np.where(near, d, 0)
+        index, z = self._place(np.where(near, d, 0))
+        return np.asarray(np.where(near, _between(self.values, index, z), 0))
+
+    def interval(self, d: Integers) -> Integers:
+        """Return the table entry before each distance, where the value is not 0."""
+        return self._place(np.minimum(d, self.end - 1))[0]
+
+    def _place(self, d: Integers) -> tuple[Integers, Integers]:
         z = d >> (self.width - PLACE_BITS) if self.width >= PLACE_BITS else d << (PLACE_BITS - self.width)
         start = np.zeros_like(z)
         for _ in range(self.shifts):
             far = z >= NARROW_INTERVALS << PLACE_BITS
             z, start = np.where(far, z >> 1, z), start + np.where(far, INTERVALS, 0)
-        return np.asarray(np.where(near, _between(self.values, start + (z >> PLACE_BITS), z), 0))
+        return start + (z >> PLACE_BITS), z
 
 
 def _between(table: Integers, index: Integers, z: Integers) -> Integers:

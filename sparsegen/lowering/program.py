@@ -103,12 +103,15 @@ class Program:
         """Return the rows as they are before the projection."""
         return X if self.offset is None or self.scale is None else (X - self.offset) * self.scale
 
+    def arguments(self, X: Array) -> list[Array]:
+        """Return t of raw rows for every part."""
+        S = self.prepare(X)
+        return [part.arguments(S) for part in self.parts]
+
     def scores(self, X: Array) -> Array:
         """Return the (n, n_outputs) scores of raw rows: the reference for every export."""
-        S = self.prepare(X)
         out = np.tile(self.intercept, (len(X), 1))
-        for part in self.parts:
-            t = part.arguments(S)
+        for part, t in zip(self.parts, self.arguments(X), strict=True):
             for k, outer in enumerate(part.outers):
                 out += np.asarray(evaluate(outer, t)) @ part.coef[:, k, :].T
         return out

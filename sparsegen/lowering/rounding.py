@@ -23,7 +23,15 @@ MAX_ENTRIES = 1 << 22  # rows x vectors x features, all of which differences hol
 
 def rounding_error(program: Program, rows: Array) -> float:
     """Return the estimated error of the scores on ``rows``, relative to a typical score (at least 1)."""
-    rows = _thinned(program, rows)
+    rows = thinned_for(program, rows)
+    error = float(np.max(form_errors(program, rows)))
+    scores = float(np.median(np.abs(program.scores(rows)).max(axis=1)))
+    relative = error / max(1.0, scores)
+    return relative if np.isfinite(relative) else np.inf
+
+
+def form_errors(program: Program, rows: Array) -> Array:
+    """Return the estimated error of every score of ``rows`` that the program's form adds."""
     S = program.prepare(rows)
     dS = _input_error(program, rows, S)
     own = np.zeros((len(rows), program.n_outputs))
@@ -34,10 +42,16 @@ def rounding_error(program: Program, rows: Array) -> float:
         for k, outer in enumerate(part.outers):
             own += (_change(outer, t, dt) ** 2 + _squaring_error(outer, t) ** 2) @ (part.coef[:, k, :] ** 2).T
             shared += _change(outer, t, common[:, None]) @ part.coef[:, k, :].T
-    error = float(np.max(np.sqrt(own) + np.abs(shared)))
-    scores = float(np.median(np.abs(program.scores(rows)).max(axis=1)))
-    relative = error / max(1.0, scores)
-    return relative if np.isfinite(relative) else np.inf
+    return np.asarray(np.sqrt(own) + np.abs(shared))
+
+
+def sum_errors(program: Program, rows: Array) -> Array:
+    """Return the estimated error of every score of ``rows`` that any form has: of kernel values, products, sums."""
+    size = np.tile(np.abs(program.intercept), (len(rows), 1))
+    for part, t in zip(program.parts, program.arguments(rows), strict=True):
+        for k, outer in enumerate(part.outers):
+            size += np.abs(evaluate(outer, t)) @ np.abs(part.coef[:, k, :]).T
+    return 2.0 * UNIT_ROUNDOFF * size
 
 
 def _change(outer: Expr, t: Array, dt: Array) -> Array:
@@ -52,7 +66,8 @@ def _squaring_error(outer: Expr, t: Array) -> Array | float:
     return (times - 1.0) * EXP2_ERROR * evaluate(outer, t) if times > 1.0 and isinstance(inner, Exp | Exp2) else 0.0
 
 
-def _thinned(program: Program, rows: Array) -> Array:
+def thinned_for(program: Program, rows: Array) -> Array:
+    """Return at most so many of the rows that all their differences from the vectors fit in memory."""
     entries = max(part.vectors.size for part in program.parts)
     most = max(1, min(MAX_ROWS, MAX_ENTRIES // entries))
     return thinned(rows, most)

@@ -8,20 +8,30 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sparsegen.arrays import Array
+from sparsegen.errors import ModelError
+from sparsegen.lowering.cover import choose_rows, noticed_in_floats, noticed_in_integers
 from sparsegen.lowering.integer_program import IntegerProgram
-from sparsegen.lowering.locate_data import raw_inputs, thinned
-from sparsegen.lowering.program import float32
+from sparsegen.lowering.locate_data import data_like, thinned
+from sparsegen.lowering.program import Program, float32
+from sparsegen.lowering.rounding import form_errors, sum_errors, thinned_for
+from sparsegen.lowering.simulate import float32_scores
 from sparsegen.model import SparseModel, class_indices
 
 EXAMPLES = 4
-MAX_CANDIDATES = 256  # vectors to choose from; more would only take time
-RELATIVE_TOLERANCE = 1e-3
+MAX_CANDIDATES = 256  # rows to choose from; more would only take time
+ESTIMATES_ALLOWED = 4.0  # compilers add in another order, or with fused products, and errors are estimated
+ERRORS_ALLOWED = 4.0  # times what the simulated device is off
+MAX_ENTRIES = 1 << 22  # candidates x entries of vectors
+MAX_TOLERANCE = 1e-3  # of the largest score, or of 1: a device that is further off computes something else
 
 
 @dataclass(frozen=True)
 class Selftest:
     """Inputs as the program reads them, with the scores and classes that it must compute."""
 
+    rows: Array
+    """The same examples as raw features."""
     inputs: NDArray[Any]
     scores: NDArray[Any]
     classes: NDArray[np.int64]
@@ -31,24 +41,43 @@ class Selftest:
     """Whether no error within the tolerance can change a class."""
 
 
-def make_selftest(model: SparseModel) -> Selftest:
-    """Return up to four examples with clear decisions, made from the expansion vectors, so that no data is embedded."""
-    inputs = raw_inputs(model)
-    candidates = float32(thinned(inputs, MAX_CANDIDATES)).astype(np.float64)
-    scores = model.scores(candidates)
+def float_selftest(program: Program, model: SparseModel) -> Selftest:
+    """Return up to four examples in which damage to any constant shows, made from the expansion vectors.
+
+    No data is embedded. Raises a ModelError where float32 is so far off that the test would fail on every device.
+    """
+    with np.errstate(all="ignore"):  # what overflows is refused below
+        rows = thinned_for(program, _candidates(model))
+        scores = model.scores(rows)
+        errors = np.nan_to_num(form_errors(program, rows) + sum_errors(program, rows), nan=np.inf).max(axis=1)
+        estimates = ESTIMATES_ALLOWED * np.maximum(errors, np.finfo(np.float32).tiny)
+        chosen = choose_rows(noticed_in_floats(program, rows, estimates), class_indices(scores), EXAMPLES)
+        rows, scores = rows[chosen], scores[chosen]
+        off = float(np.abs(float32_scores(program, rows) - scores).max())
+    most = MAX_TOLERANCE * max(1.0, float(np.abs(scores).max()))
+    if not 2.0 * off <= most:
+        wrong = f"are off by {off:.3g}" if np.isfinite(off) else "overflow"
+        raise ModelError(
+            f"in float32 the model's scores {wrong}, so its self-test would fail on every device; rescale the "
+            "features, or train with a wider kernel (a smaller gamma)"
+        )
+    tolerance = min(max(float(estimates[chosen].max()), ERRORS_ALLOWED * off), most)
     margins = np.abs(scores[:, 0]) if model.n_outputs == 1 else np.diff(np.sort(scores, axis=1)[:, -2:]).ravel()
-    clear = np.argsort(-margins, kind="stable")[: max(1, len(margins) // 2)]
-    # From the clearer half, take one example of every class before a second one of any.
-    classes = class_indices(scores)
-    rank = [int(np.sum(classes[clear[:i]] == classes[c])) for i, c in enumerate(clear)]
-    chosen = clear[np.argsort(rank, kind="stable")[:EXAMPLES]]
-    tolerance = RELATIVE_TOLERANCE * max(1.0, float(np.abs(scores[chosen]).max()))
-    decided = bool(margins[chosen].min() > 2.0 * tolerance)
-    return Selftest(candidates[chosen], scores[chosen], classes[chosen], tolerance, decided)
+    decided = bool(margins.min() > 2.0 * tolerance)
+    return Selftest(rows, rows, scores, class_indices(scores), tolerance, decided)
 
 
-def integer_selftest(program: IntegerProgram, real: Selftest) -> Selftest:
-    """Return the examples as an integer program reads them, with the scores that it must compute bit for bit."""
-    inputs = np.unique(program.inputs(real.inputs), axis=0)
+def integer_selftest(program: IntegerProgram, model: SparseModel) -> Selftest:
+    """Return up to four examples that visit most vectors and table entries; scores must agree bit for bit."""
+    rows = thinned(_candidates(model), max(1, min(MAX_CANDIDATES, MAX_ENTRIES // max(1, program.vectors.size))))
+    inputs = program.inputs(rows)
+    classes = class_indices(program.scores(inputs))
+    chosen = choose_rows(noticed_in_integers(program, program.seen(inputs)), classes, EXAMPLES)
+    rows, inputs = rows[chosen], inputs[chosen]
     scores = program.scores(inputs)
-    return Selftest(inputs, scores, class_indices(scores), tolerance=0.0, clear=True)
+    return Selftest(rows, inputs, scores, class_indices(scores), tolerance=0.0, clear=True)
+
+
+def _candidates(model: SparseModel) -> Array:
+    """Return raw rows where the data lies, as float32 holds them."""
+    return float32(thinned(data_like(model), MAX_CANDIDATES)).astype(np.float64)

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from sparsegen.arrays import Array
 from sparsegen.errors import ModelError
+from sparsegen.model.card import is_finite_number
 
 if TYPE_CHECKING:
     from sparsegen.model.sparse_model import Label, SparseModel
@@ -18,7 +17,6 @@ if TYPE_CHECKING:
 TASKS = ("classification",)
 CALIBRATIONS = ("platt", "temperature")
 MAX_LABEL_LENGTH = 200
-MAX_CARD_DEPTH = 20
 
 
 def frozen_numbers(name: str, array: ArrayLike) -> Array:
@@ -75,24 +73,5 @@ def check_calibration(model: SparseModel) -> None:
         return
     if calibration.kind not in CALIBRATIONS or (calibration.kind == "platt") != (model.n_outputs == 1):
         raise ModelError(f"calibration {calibration.kind!r:.40} does not suit {len(model.classes)} classes")
-    if not all(isinstance(v, float | int) and abs(v) < np.inf for v in (calibration.slope, calibration.offset)):
+    if not all(is_finite_number(v) for v in (calibration.slope, calibration.offset)):
         raise ModelError("calibration holds values that are not finite numbers")
-
-
-def plain_json(card: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a copy of a card that holds plain JSON values only."""
-    try:
-        text = json.dumps(dict(card), allow_nan=False)
-    except (TypeError, ValueError, RecursionError) as error:
-        raise ModelError(f"the card must hold plain JSON values ({str(error)[:80]})") from None
-    plain: dict[str, Any] = json.loads(text)
-    if _nested_beyond(plain, MAX_CARD_DEPTH):
-        raise ModelError(f"the card is nested more than {MAX_CARD_DEPTH} deep")
-    return plain
-
-
-def _nested_beyond(value: Any, depth: int) -> bool:
-    if not isinstance(value, dict | list):
-        return False
-    inner = value.values() if isinstance(value, dict) else value
-    return depth == 0 or any(_nested_beyond(item, depth - 1) for item in inner)

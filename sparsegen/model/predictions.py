@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import csv
 import io
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sparsegen.arrays import Array
+from sparsegen.files import write_atomic
 from sparsegen.model.sparse_model import Label, SparseModel
 
 
@@ -25,15 +28,27 @@ class Predictions:
 
     def csv(self) -> str:
         """Return a table with a header: the label, then the scores."""
-        text = io.StringIO()
-        writer = csv.writer(text, lineterminator="\n")
-        writer.writerow(["label", *(f"score_{name}" for name in self.score_names)])
-        writer.writerows([label, *row] for label, row in zip(self.labels, self.scores, strict=True))
-        return text.getvalue()
+        rows = ([label, *row] for label, row in zip(self.labels, self.scores, strict=True))
+        return _csv([self._header]) + _csv(rows)
+
+    def save(self, path: Path, *, force: bool = False) -> None:
+        """Write the table, over an existing file only if that is such a table or ``force`` insists."""
+        header = _csv([self._header]).encode()
+        write_atomic(path, self.csv().encode(), force=force, ours=lambda beginning: beginning.startswith(header))
+
+    @property
+    def _header(self) -> list[str]:
+        return ["label", *(f"score_{name}" for name in self.score_names)]
 
     def accuracy(self, y: NDArray[Any]) -> float:
         """Return the share of rows whose label is the true one; ``1`` and ``"1"`` are the same label."""
         return float(np.mean(np.array(self.labels).astype(str) == y.astype(str)))
+
+
+def _csv(rows: Iterable[Sequence[object]]) -> str:
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows(rows)
+    return text.getvalue()
 
 
 def predict(model: SparseModel, X: Array) -> Predictions:

@@ -21,7 +21,8 @@ from sparsegen.data.checks import printable
 from sparsegen.errors import ModelError, OptionError
 from sparsegen.files import write_atomic
 from sparsegen.kernels import KERNELS, BoundKernel
-from sparsegen.model.checks import check_calibration, check_classes, check_shapes, frozen_numbers, plain_json
+from sparsegen.model.card import checked_card
+from sparsegen.model.checks import check_calibration, check_classes, check_shapes, frozen_numbers
 from sparsegen.model.file import decode, encode, read_bytes
 from sparsegen.model.transform import Transform
 
@@ -62,8 +63,10 @@ class SparseModel:
         object.__setattr__(self, "transform", transform)
         object.__setattr__(self, "kernels", tuple(self.kernels))
         object.__setattr__(self, "classes", tuple(self.classes))
-        object.__setattr__(self, "card", MappingProxyType(plain_json(self.card)))
         check_shapes(self)
+        object.__setattr__(
+            self, "card", MappingProxyType(checked_card(self.card, self.n_features, self.transform.n_projected))
+        )
         check_classes(self.classes)
         check_calibration(self)
 
@@ -145,9 +148,12 @@ class SparseModel:
             arrays["projection"] = self.transform.projection
         return encode(arrays, document)
 
-    def save(self, path: str | Path) -> None:
-        """Write the model file; a failure leaves what was there before."""
-        write_atomic(Path(path), self.to_bytes())
+    def save(self, path: str | Path, *, force: bool = False) -> None:
+        """Write the model file; a failure leaves what was there before.
+
+        A file that is no model is overwritten only where ``force`` insists on it.
+        """
+        write_atomic(Path(path), self.to_bytes(), force=force)
 
     @classmethod
     def load(cls, path: str | Path) -> SparseModel:

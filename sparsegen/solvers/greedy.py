@@ -15,12 +15,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cho_solve, solve_triangular
 
 from sparsegen.arrays import Array
+from sparsegen.compiled import compiled
 from sparsegen.solvers.cholesky import IncrementalCholesky
 from sparsegen.solvers.factor import cholesky_with_ridge
 from sparsegen.solvers.newton import line_search
@@ -225,7 +225,7 @@ def independent(P: Array) -> list[int]:
     return [int(j) for j in chosen.rows]
 
 
-@numba.njit(cache=True)
+@compiled
 def update_factor(L: Array, U: Array, signs: Array) -> bool:
     """Turn the factor of P into that of ``P + sum_k signs_k u_k u_k'`` in place; False where that is not positive.
 
@@ -248,7 +248,7 @@ def update_factor(L: Array, U: Array, signs: Array) -> bool:
     return True
 
 
-@numba.njit(cache=True)
+@compiled
 def score_columns(
     columns: Array,
     linear: Array,

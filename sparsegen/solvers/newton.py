@@ -28,12 +28,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg.lapack import dpotrs
 
 from sparsegen.arrays import Array
+from sparsegen.compiled import compiled
 from sparsegen.solvers.factor import cholesky_with_ridge
 
 GAP = 1e-8  # relative duality gap of the hinge solution
@@ -227,7 +227,7 @@ class _State:
                 G[m, m] += sign * len(moved)
 
 
-@numba.njit(cache=True)
+@compiled
 def classify_rows(f: Array, y: Array, shift: Array, sigma: float, caps: Array, pull: Array, piece: Pieces) -> None:
     """Write ``h'(t)`` of one output to ``pull`` and which piece t is on to ``piece``."""
     for i in range(f.shape[0]):
@@ -236,7 +236,7 @@ def classify_rows(f: Array, y: Array, shift: Array, sigma: float, caps: Array, p
         pull[i] = min(max(p, 0.0), caps[i])
 
 
-@numba.njit(cache=True)
+@compiled
 def line_slope(
     s: float, vd: float, dd: float, f: Array, df: Array, y: Array, shift: Array, sigma: float, caps: Array
 ) -> tuple[float, float]:
@@ -254,7 +254,7 @@ def line_slope(
     return first, second
 
 
-@numba.njit(cache=True)
+@compiled
 def line_search(vd: float, dd: float, f: Array, df: Array, y: Array, shift: Array, sigma: float, caps: Array) -> float:
     """Return the exact minimiser s > 0 along a descent direction; exactly 1.0 where the full Newton step is it."""
     at_zero, _ = line_slope(0.0, vd, dd, f, df, y, shift, sigma, caps)

@@ -5,10 +5,12 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from sparsegen.files import write_all
 from sparsegen.lowering import lower
 from sparsegen.lowering.formats import FLOAT32, Format
 from sparsegen.lowering.integer_program import IntegerProgram
@@ -43,6 +45,8 @@ class Export:
     """The type of one feature as the export reads it."""
     score_dtype: np.dtype[Any] = FLOAT
     """The type of one score as the export writes it."""
+    gate: str | None = None
+    """The file without which none of the others can be used, where there are several."""
     lowered: Lowered | None = None
     """What the files compute; ``None`` for code that was not lowered from a model."""
 
@@ -52,6 +56,13 @@ class Export:
         if self.lowered is None:
             raise ValueError(f"{self.name} was not lowered from a model")
         return self.lowered.program
+
+    def save(self, folder: Path, *, force: bool = False) -> None:
+        """Write the files; a build never sees some of this export and some of an older one.
+
+        Files that sparsegen did not write are overwritten only where ``force`` insists on it.
+        """
+        write_all(folder, self.files, gate=self.gate, force=force)
 
 
 class Target(ABC):

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from sparsegen.lowering.lowered import Lowered
 from sparsegen.lowering.program import Program
+from sparsegen.model import Label
 from sparsegen.percentages import percent
 
 MAX_NAMED_FEATURES = 32
@@ -17,6 +20,7 @@ def card_lines(
     kernels = "; ".join(
         f"{k.name}({', '.join(f'{name}={value:g}' for name, value in k.params)})" for k in model.kernels
     )
+    label_bytes = _label_bytes(model.classes)
     lines = [
         ("method", str(card.get("method", "unknown"))),
         ("kernel", kernels),
@@ -24,7 +28,7 @@ def card_lines(
         ("input", input_stage),
         ("number format", lowered.format.numbers.description),
         ("flash", f"{table_bytes} bytes of tables, plus code"),
-        ("RAM", f"stack only, {buffer_bytes} bytes of it in arrays"),
+        ("RAM", f"stack only, {buffer_bytes} bytes of it in arrays; on AVR also {label_bytes} bytes of label text"),
     ]
     accuracy = _accuracy(lowered)
     if accuracy is not None:
@@ -35,6 +39,11 @@ def card_lines(
     if isinstance(names, list) and len(names) == model.n_features <= MAX_NAMED_FEATURES and names != generated:
         lines += [(f"x[{i}]", str(name)) for i, name in enumerate(names)]
     return lines
+
+
+def _label_bytes(labels: Sequence[Label]) -> int:
+    """Return the bytes of all labels and of the empty one: text that AVR programs copy to RAM when they start."""
+    return sum(len(str(label).encode()) + 1 for label in labels) + 1
 
 
 def float_card_lines(lowered: Lowered, program: Program, table_bytes: int, buffer_bytes: int) -> list[tuple[str, str]]:

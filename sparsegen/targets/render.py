@@ -56,6 +56,7 @@ def _environment() -> Environment:
     )
     environment.filters |= {
         "c_int": c_int,
+        "c_bits": c_bits,
         "c_real": c_real,
         "c_array": c_array,
         "c_struct": c_struct,
@@ -97,6 +98,11 @@ def c_real(value: float) -> str:
     number = float32(np.array(value))[()]
     text = str(number)
     return f"{text}f" if "." in text or "e" in text else f"{text}.0f"
+
+
+def c_bits(value: float) -> str:
+    """Return the bits of a float32 as an unsigned constant: those of positive numbers are in the numbers' order."""
+    return f"0x{float32(np.array(value)).view(np.uint32)[()]:08X}u"
 
 
 def c_int(value: int) -> str:

@@ -21,6 +21,8 @@ from sparsegen.methods import METHODS
 from sparsegen.methods.shared.estimator import SparseClassifier
 from sparsegen.methods.shared.sklearn_private import InvalidParameterError
 from sparsegen.model import SparseModel
+from sparsegen.model.card import LARGEST
+from sparsegen.threads import one_thread
 from sparsegen.training.choose import SearchResult, search
 from sparsegen.training.from_sklearn import from_sklearn
 
@@ -59,9 +61,10 @@ def train(
     scaler = _scaler(scale)
     _check_sets(train_set, test_set, getattr(estimator, "n_vectors", None))
     started = time.perf_counter()
-    model, found, complaints = _fit(estimator, scaler, train_set, seed)
-    seconds = time.perf_counter() - started
-    accuracy = float(np.mean(model.predict(test_set.X) == test_set.y))
+    with one_thread():
+        model, found, complaints = _fit(estimator, scaler, train_set, seed)
+        seconds = time.perf_counter() - started
+        accuracy = float(np.mean(model.predict(test_set.X) == test_set.y))
     card = {
         **model.card,
         "accuracy": accuracy,
@@ -82,9 +85,12 @@ def train(
     )
 
 
-def _ranges(rows: Array) -> dict[str, list[float]]:
-    """Return the smallest and largest value of every column."""
-    return {"low": rows.min(axis=0).tolist(), "high": rows.max(axis=0).tolist()}
+def _ranges(rows: Array) -> dict[str, list[float]] | None:
+    """Return the smallest and largest value of every column; ``None`` where a device could not read them."""
+    low, high = rows.min(axis=0), rows.max(axis=0)
+    if max(high.max(), -low.min()) > LARGEST:
+        return None
+    return {"low": low.tolist(), "high": high.tolist()}
 
 
 def make_estimator(method: str, parameters: dict[str, Any]) -> SparseClassifier:

@@ -15,6 +15,8 @@ from golden_models import SMALL, rows
 
 from sparsegen import data
 from sparsegen.devices import DEVICES
+from sparsegen.kernels import KERNELS
+from sparsegen.model import Transform
 from sparsegen.training import train as training
 
 
@@ -182,13 +184,6 @@ def test_a_kernel_without_integers_is_one_sentence(run, folder, tmp_path):
     assert (code, err) == (2, "error: the kernel poly has no integer form; export it as float32 (--dtype f32)\n")
 
 
-def test_a_card_with_wrong_ranges_asks_for_rows(run, folder, tmp_path):
-    replace(SMALL["binary_rbf"], card={"ranges": {"low": [0.0], "high": [1.0]}}).save(tmp_path / "m.safetensors")
-    code, _, err = run("export", tmp_path / "m.safetensors", "--dtype", "q7", "-o", tmp_path)
-    assert code == 2
-    assert err.endswith("do not fit its features; give rows to choose scales on (--calibrate)\n")
-
-
 def test_a_device_that_differs_is_exit_code_1(run, folder, monkeypatch):
     require("host")
     host = DEVICES["host"]
@@ -208,3 +203,21 @@ def test_a_device_that_differs_is_exit_code_1(run, folder, monkeypatch):
     assert (verdict["mismatches"], verdict["ok"]) == (1, False)
     assert 0.0 < verdict["max_difference"] < 1e-3
     assert np.isclose(verdict["same_labels"], 1.0)
+
+
+@pytest.mark.parametrize("command", ["export", "verify", "bench", "flash"])
+def test_a_model_that_float32_cannot_compute_is_refused_by_every_command(command, run, folder, tmp_path):
+    """Its self-test would fail on the device."""
+    of = SMALL["binary_rbf"]
+    offset = Transform(np.full(of.n_features, 1.0 / 3.0), np.ones(of.n_features))
+    narrow = replace(of, kernels=(KERNELS["rbf"].bind(gamma=1e14),), transform=offset)
+    narrow.save(tmp_path / "narrow.safetensors")
+    more = {
+        "export": ["--target", "c", "-o", tmp_path / "out"], "verify": [folder / "rows.csv", "--device", "host"],
+        "bench": ["--device", "host"], "flash": ["--board", "uno", "--emulate"],
+    }  # fmt: skip
+    code, out, err = run(command, tmp_path / "narrow.safetensors", *more[command])
+    assert (code, out) == (2, "")
+    assert "so its self-test would fail on every device; rescale the features" in err
+    assert len(err.strip().splitlines()) == 1
+    assert not (tmp_path / "out").exists()

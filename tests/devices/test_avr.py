@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import io
 import re
 from dataclasses import replace
 
 import numpy as np
 import pytest
+from c_programs import compile_c, compiler
 from golden_models import SMALL, rows
 
 from sparsegen.devices import DEVICES, Profile
@@ -91,6 +93,23 @@ def test_tables_are_in_flash_and_not_in_ram(device, name, tmp_path):
     image = AvrBuild(export, device.name, device.profile, tmp_path).weigh()
     assert image.static_ram == 0
     assert image.flash > export.table_bytes
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_ram_holds_the_text_of_labels_and_nothing_else(device, name, tmp_path):
+    """As much as the card says. A program that asks for no label has none of it."""
+    pytest.importorskip("elftools")
+    from elftools.elf.elffile import ELFFile
+
+    export = TARGETS["c"].export(SMALL[name], "m")
+    for file in ("m.c", "m.h"):
+        (tmp_path / file).write_bytes(export.files[file])
+    flags = (f"-mmcu={device.name}", "-std=gnu99", "-Os", "-c")
+    built = compile_c(compiler("avr-gcc"), *flags, tmp_path / "m.c", "-o", tmp_path / "m.o")
+    assert built.returncode == 0, built.stderr
+    sections = ELFFile(io.BytesIO((tmp_path / "m.o").read_bytes())).iter_sections()
+    ram = sum(s["sh_size"] for s in sections if s.name.startswith((".rodata", ".data", ".bss")))
+    assert f"on AVR also {ram} bytes of label text" in export.files["m.h"].decode()
 
 
 def test_the_self_test_is_in_flash_and_passes(device, make_export, tmp_path):

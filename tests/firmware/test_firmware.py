@@ -100,7 +100,7 @@ def test_the_command_shows_what_the_firmware_says(main: Main, tmp_path: Path) ->
     code, out, err = main("--board", "uno", "--emulate", "--dtype", "q7", "-o", tmp_path / "kept")
     assert (code, err) == (0, "")
     assert "self-test ok\n" in out
-    assert "2 of 2 labels as in Python" in out
+    assert "4 of 4 labels as in Python" in out
     assert "bytes of flash" in out
     assert (tmp_path / "kept" / "build" / "firmware.hex").is_file()
     code, out, _ = main("--board", "uno", "--emulate", "--dtype", "auto", "--json")

@@ -128,6 +128,7 @@ def test_defaults_can_be_bound_and_are_documented(name: str) -> None:
         ("rbf", {"gamma": np.nan}, "must be a number > 0"),
         ("rbf", {"gamma": np.inf}, "must be a number > 0"),
         ("rbf", {"gamma": "1"}, "must be a number > 0"),
+        ("rbf", {"gamma": "\x1b[31m"}, r"gamma is '\\x1b\[31m', but must be a number > 0"),
         ("rbf", {"gamma": True}, "must be a number > 0"),
         ("rbf", {"gamma": None}, "must be a number > 0"),
         ("rbf", {"gamma": 10**400}, "must be a number > 0"),

@@ -134,10 +134,8 @@ def test_the_box_is_the_cards_or_around_the_vectors():
     ids=str,
 )
 def test_a_card_whose_ranges_do_not_fit_is_one_sentence(ranges):
-    with pytest.raises(
-        ModelError, match="the ranges in the model's card do not fit its features; give rows to choose scales on"
-    ):
-        calibrate(with_card(SIXTEEN, {"ranges": ranges}), None)
+    with pytest.raises(ModelError, match=r"the ranges? .*in its card"):
+        with_card(SIXTEEN, {"ranges": ranges})
 
 
 @pytest.mark.parametrize("reads", READS)

@@ -3,6 +3,7 @@ from __future__ import annotations
 import copy
 import dataclasses
 import json
+import os
 import pickle
 from collections.abc import Callable
 from pathlib import Path
@@ -17,7 +18,8 @@ from safetensors.numpy import load, save
 from sparsegen.errors import ModelError
 from sparsegen.kernels import KERNELS
 from sparsegen.model import Calibration, SparseModel, Transform
-from sparsegen.model.checks import MAX_CARD_DEPTH
+from sparsegen.model.card import MAX_CARD_DEPTH
+from sparsegen.model.file import MAX_HEADER_BYTES, seal
 
 
 def parts(**changes: Any) -> dict[str, Any]:
@@ -66,7 +68,8 @@ def rebuilt(
     described = json.loads(text)
     arrays(held)
     document(described)
-    return bytes(save(held, metadata={"sparsegen": json.dumps(described)} if metadata is None else metadata))
+    content = bytes(save(held, metadata={"sparsegen": json.dumps(described)} if metadata is None else metadata))
+    return seal(content) if content[8:60] == CONTENT[8:60] else content
 
 
 def header_of(content: bytes) -> dict[str, Any]:
@@ -286,6 +289,23 @@ def test_file_cut_anywhere_is_refused() -> None:
         SparseModel.from_bytes(SMALL + b"\0")
 
 
+def test_every_flipped_bit_is_noticed() -> None:
+    for position in range(len(CONTENT)):
+        for bit in range(8):
+            content = bytearray(CONTENT)
+            content[position] ^= 1 << bit
+            with pytest.raises(ModelError):
+                SparseModel.from_bytes(bytes(content))
+
+
+def test_files_of_schema_1_which_have_no_checksum_are_still_read(model: SparseModel) -> None:
+    def older(document: dict[str, Any]) -> None:
+        del document["sha256"]
+        document["schema"] = 1
+
+    assert SparseModel.from_bytes(rebuilt(document=older)) == model
+
+
 @settings(max_examples=400, deadline=None)
 @given(st.lists(st.tuples(st.integers(0, len(CONTENT) - 1), st.integers(0, 255)), min_size=1, max_size=4))
 def test_damaged_bytes_give_a_model_or_a_model_error(damage: list[tuple[int, int]]) -> None:
@@ -342,7 +362,12 @@ def accept_or_refuse(content: bytes) -> None:
         ((2**62).to_bytes(8, "little") + b"{}", "not a safetensors file"),
         ((2**64 - 1).to_bytes(8, "little"), "not a safetensors file"),
         (with_header(b"[" * 100_000), "not a safetensors file"),
-        (with_header(b'{"__metadata__":' + b'{"a":' * 50_000), "not a safetensors file"),
+        (with_header(b'{"__metadata__":' + b'{"a":' * 5), "not a safetensors file"),
+        (with_header(b'{"__metadata__":' + b'{"a":' * 50_000), "it holds 49,999 arrays or more"),
+        (
+            with_header(b'{"__metadata__":{"sparsegen":"' + b"x" * MAX_HEADER_BYTES + b'"}}'),
+            "header takes more than 8 MiB",
+        ),
         (with_header(b"{}"), "no sparsegen description"),
         (
             with_header(b'{"coef":{"dtype":"F64","shape":[1099511627776,9],"data_offsets":[0,8]}}', b"0" * 8),
@@ -352,13 +377,17 @@ def accept_or_refuse(content: bytes) -> None:
         (with_header(b'{"v":{"dtype":"BF16","shape":[4],"data_offsets":[0,8]}}', b"0" * 8), "it "),
         (rebuilt(metadata={"other": "{}"}), "no sparsegen description"),
         (rebuilt(metadata={"sparsegen": "not json"}), "not JSON"),
+        (rebuilt(document=lambda d: d.update(schema=1)), "its checksum is missing or not in its place"),
+        (rebuilt(document=lambda d: d.pop("sha256")), "its checksum is missing or not in its place"),
+        (rebuilt(document=lambda d: d.update(task=d.pop("task"), sha256=d.pop("sha256"))), "not in its place"),
+        (CONTENT.replace(b"rest", b"nest"), "it is damaged"),
         (rebuilt(metadata={"sparsegen": "[" * 100_000}), "not JSON"),
         (rebuilt(metadata={"sparsegen": "9" * 10_000}), "not JSON"),
         (rebuilt(metadata={"sparsegen": "[1]"}), "no schema number"),
         (rebuilt(document=lambda d: d.pop("schema")), "no schema number"),
         (rebuilt(document=lambda d: d.update(schema=True)), "no schema number"),
         (rebuilt(document=lambda d: d.update(schema="1")), "no schema number"),
-        (rebuilt(document=lambda d: d.update(schema=2)), "it has schema 2, this sparsegen reads schema 1"),
+        (rebuilt(document=lambda d: d.update(schema=3)), "it has schema 3, this sparsegen reads schemas 1 and 2"),
         (rebuilt(document=lambda d: d.pop("classes")), "lacks 'classes'"),
         (rebuilt(document=lambda d: d.pop("card")), "lacks 'card'"),
         (rebuilt(document=lambda d: d.update(classes={"a": 1, "b": 2, "c": 3})), "not a list"),
@@ -367,13 +396,14 @@ def accept_or_refuse(content: bytes) -> None:
         (rebuilt(document=lambda d: d.update(classes=[["a"], ["b"], ["c"]])), "all integers or all strings"),
         (rebuilt(document=lambda d: d.update(kernels=[{"name": "rbff", "params": {}}])), "there is no kernel 'rbff'"),
         (rebuilt(document=lambda d: d["kernels"][0].update(params={"gamma": -1.0})), "gamma is -1.0"),
-        (rebuilt(document=lambda d: d["kernels"][0].update(params={"gamma": "1"})), "gamma is 1"),
+        (rebuilt(document=lambda d: d["kernels"][0].update(params={"gamma": "1"})), "gamma is .1"),
         (rebuilt(document=lambda d: d["kernels"][0].update(params={"self": 1})), "wrong form"),
         (rebuilt(document=lambda d: d.update(calibration={"kind": "platt"})), "wrong form"),
         (rebuilt(document=lambda d: d.update(calibration={"kind": "temperature", "slope": "1"})), "not finite"),
         (rebuilt(document=lambda d: d.update(card={"x": float("nan")})), "plain JSON"),
         (rebuilt(arrays=lambda a: a.pop("coef")), "lacks 'coef'"),
-        (rebuilt(arrays=lambda a: a.update(extra=np.zeros(1))), "unknown array 'extra'"),
+        (rebuilt(arrays=lambda a: (a.pop("projection"), a.update(extra=np.zeros(1)))), "unknown array 'extra'"),
+        (rebuilt(arrays=lambda a: a.update(extra=np.zeros(1))), "it holds 7 arrays or more"),
         (rebuilt(arrays=lambda a: a.update(coef=a["coef"].astype(np.float32))), "coef holds float32 values"),
         (rebuilt(arrays=lambda a: a.update(intercept=np.zeros(3, dtype=np.int64))), "intercept holds int64 values"),
         (rebuilt(arrays=lambda a: a.update(vectors=np.full((2, 2), np.nan))), "vectors holds NaN"),
@@ -394,3 +424,76 @@ def test_nested_cards_are_refused_before_they_overflow_the_stack() -> None:
         nested = text.replace('"CARD"', '{"a":' * depth + "1" + "}" * depth)
         with pytest.raises(ModelError, match=r"nested|not JSON|plain JSON"):
             SparseModel.from_bytes(rebuilt(metadata={"sparsegen": nested}))
+
+
+# the card
+
+
+@pytest.mark.parametrize("value", [10**400, -0.1, 1.1, True, "1", [1], float(2**60)])
+def test_an_accuracy_that_is_none_is_refused(value: Any) -> None:
+    with pytest.raises(ModelError, match="the accuracy in its card is not a number from 0 to 1"):
+        binary(card={"accuracy": value})
+
+
+@pytest.mark.parametrize(
+    ("card", "told"),
+    [
+        ({"test_rows": 1.5}, "test rows"),
+        ({"test_rows": -1}, "test rows"),
+        ({"test_rows": 2**63}, "test rows"),
+        ({"test_rows": "\x1b[2J"}, "test rows"),
+        ({"method": 1}, "the method"),
+        ({"method": ["slmc"]}, "the method"),
+        ({"feature_names": "ab"}, "the feature names"),
+        ({"feature_names": [1, 2]}, "the feature names"),
+        ({"feature_names": ["a", None]}, "the feature names"),
+        ({"feature_names": ["a"]}, "not a list of 2 texts"),
+        ({"ranges": {"low": [-1e308, 0.0], "high": [1e308, 1.0]}}, "the range of feature 0"),
+        ({"ranges": {"low": [0.0, 1e39], "high": [1.0, 1e39]}}, "the range of feature 1"),
+        ({"ranges": {"low": [0.0, 2.0], "high": [1.0, 1.0]}}, "the range of feature 1"),
+        ({"ranges": {"low": [0.0, 10**400], "high": [1.0, 10**400]}}, "finite numbers"),
+        ({"ranges": [[0.0, 0.0], [1.0, 1.0]]}, "finite numbers"),
+    ],
+)
+def test_a_card_must_have_the_form_that_is_read(card: dict[str, Any], told: str) -> None:
+    with pytest.raises(ModelError, match=told):
+        binary(card=card)
+
+
+def test_a_card_may_leave_anything_out() -> None:
+    names = ("accuracy", "test_rows", "method", "feature_names", "ranges")
+    assert set(binary(card=dict.fromkeys(names)).card.values()) == {None}
+
+
+def test_a_calibration_beyond_the_largest_double_is_refused() -> None:
+    with pytest.raises(ModelError, match="calibration holds values that are not finite"):
+        binary(calibration=Calibration("platt", 10**400))
+
+
+def test_a_card_too_large_to_be_read_again_is_not_written() -> None:
+    with pytest.raises(ModelError, match="takes more than 8 MiB"):
+        binary(card={"note": "x" * MAX_HEADER_BYTES}).to_bytes()
+
+
+# what is no file
+
+
+def test_a_fifo_or_a_device_is_refused_without_being_opened(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "fifo")
+    (tmp_path / "link").symlink_to("/dev/zero")
+    with pytest.raises(ModelError, match="is a FIFO, not a regular file"):
+        SparseModel.load(tmp_path / "fifo")
+    with pytest.raises(ModelError, match="is a device, not a regular file"):
+        SparseModel.load(tmp_path / "link")
+    with pytest.raises(ModelError, match="cannot read model"):
+        SparseModel.load("a\0b")
+
+
+def test_a_header_of_many_arrays_is_refused_before_it_is_parsed(monkeypatch: pytest.MonkeyPatch) -> None:
+    def never(*_: object) -> None:
+        raise AssertionError("parsed")
+
+    monkeypatch.setattr("safetensors.numpy.load", never)
+    arrays = b",".join(b'"a%d":{"dtype":"F64","shape":[0],"data_offsets":[0,0]}' % i for i in range(50_000))
+    with pytest.raises(ModelError, match="it holds 49,999 arrays or more"):
+        SparseModel.from_bytes(with_header(b"{" + arrays + b"}"))

@@ -7,6 +7,7 @@
  *   VECTORS KERNELS ANCHORS
  *   IS_INTEGER, HAS_INDICES           what it computes in; whether it reads indices of a grid
  *   UNIT, LEAST, LARGEST, LEVELS      of integers: worth of a score, interval of scores, largest index
+ *   FEATURE_LIMIT                     of floats: the size of features up to which the header rules overflow out
  *   input_t, score_t                  types
  *   labels, anchors                   what labels must read; rows where the model's data lies
  *   low, high                         the range that promises cover, in units of the input
@@ -14,7 +15,6 @@
  *   error                             bound on the error of each score; of floats, relative to the sum of its terms
  *   offset, scale, projection, vectors, coef, intercept, bases, kernels
  *                                     the real-valued model
- *   grid_low, grid_high               where the projected values must stay
  */
 #include "fuzz.h"
 
@@ -45,6 +45,19 @@ static void fail(const char *what, const input_t *x, const score_t *scores)
     fprintf(stderr, "\n");
     abort();
 }
+
+#if !IS_INTEGER
+/* Whether every feature is within the limit up to which the header rules overflow out. */
+static int is_limited(const input_t *x)
+{
+    for (int j = 0; j < FEATURES; ++j) {
+        if (!(fabs((double)x[j]) <= FEATURE_LIMIT)) {
+            return 0;
+        }
+    }
+    return 1;
+}
+#endif
 
 static int decided(const score_t *scores)
 {
@@ -166,11 +179,13 @@ static void check(const uint8_t *data, size_t size)
     EXPECT(index == decided(scores), "predict is not what the scores decide");
     EXPECT(strcmp(NAME(label)(index), labels[index]) == 0, "a label reads differently");
     EXPECT(NAME(label)(-1)[0] == '\0' && NAME(label)(CLASSES)[0] == '\0', "a label beyond the classes");
-#if IS_INTEGER
     for (int k = 0; k < OUTPUTS; ++k) {
+#if IS_INTEGER
         EXPECT(scores[k] >= LEAST && scores[k] <= LARGEST, "a score is outside the interval of the overflow promise");
-    }
+#else
+        EXPECT(!is_limited(x) || isfinite(scores[k]), "a score overflows although every feature is within the limit");
 #endif
+    }
     compare(x, scores);
 }
 

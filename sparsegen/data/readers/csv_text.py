@@ -26,6 +26,7 @@ from sparsegen.data.checks import (
     labels_of_texts,
     listed,
     model_order,
+    read_only,
     short,
 )
 from sparsegen.data.readers import READERS, FileRows, Reader, Wanted
@@ -104,8 +105,7 @@ def _read_cells(
     if not values:
         raise DataError(f"{source} has a header but no rows; add data below the header")
     X = np.frombuffer(values, dtype=np.float64).reshape(-1, len(columns.features))
-    X.flags.writeable = False  # the buffer has no other owner, so it needs no copy later
-    return X, labels
+    return read_only(X), labels
 
 
 def _numbers(cells: list[str]) -> list[float] | None:

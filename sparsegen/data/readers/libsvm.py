@@ -8,12 +8,14 @@ from typing import NoReturn
 
 import numpy as np
 
-from sparsegen.data.checks import MAX_BYTES, MAX_FEATURES, checked_labels, has_names, is_finite, short
+from sparsegen.data.checks import MAX_BYTES, MAX_FEATURES, checked_labels, has_names, is_finite, read_only, short
+from sparsegen.data.memory import check_memory
 from sparsegen.data.readers import READERS, FileRows, Reader, Wanted
 from sparsegen.errors import DataError
 
 MAX_EXPANSION = 1000  # bytes of dense rows per byte of text; the sparsest well-known data sets need half of it
 ALWAYS_ALLOWED = 64 << 20  # bytes of dense rows, however short the text is
+
 _ROW = re.compile(rb"\s*[^\s,;:]+(\s+qid:\d+)?(\s+\d+:[^\s,;:]+)+\s*(#.*)?")
 
 
@@ -34,16 +36,22 @@ def read(raw: bytes, source: str, wanted: Wanted) -> FileRows:
     if base == 1 and sparse.nnz and sparse.indices.min() == 0:
         raise DataError(f"{source} counts features from 0, but the model's were counted from 1; number them alike")
     width = max(sparse.shape[1] - base, wanted.n_features or 0)
-    most = min(MAX_BYTES, max(ALWAYS_ALLOWED, MAX_EXPANSION * len(raw)))
-    if width > MAX_FEATURES or width * len(values) * 8 > most:
+    n_bytes = width * len(values) * 8
+    if width > MAX_FEATURES or n_bytes > MAX_BYTES:
         raise DataError(
             f"{source} has {len(values):,} rows and feature indices up to {sparse.shape[1] - 1:,}, too many for "
             "a small model; renumber the features from 1 without gaps"
         )
+    if n_bytes > max(ALWAYS_ALLOWED, MAX_EXPANSION * len(raw)):
+        raise DataError(
+            f"{source} is almost all zeros: its {len(raw):,} bytes stand for {len(values):,} rows of {width:,} "
+            "features; renumber the features from 1 without gaps"
+        )
+    check_memory(n_bytes, source)
     X = np.zeros((len(values), width))
     coo = sparse.tocoo()
     X[coo.row, coo.col - base] = coo.data
-    return FileRows(X, checked_labels(values, source), tuple(f"x{i + base}" for i in range(width)))
+    return FileRows(read_only(X), checked_labels(values, source), tuple(f"x{i + base}" for i in range(width)))
 
 
 def looks_like_libsvm(raw: bytes) -> bool:

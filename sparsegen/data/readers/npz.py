@@ -5,14 +5,19 @@ from __future__ import annotations
 import io
 import math
 import zipfile
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sparsegen.data.checks import MAX_BYTES, checked_labels, gib, listed, numeric_matrix
+from sparsegen.arrays import Array
+from sparsegen.data.checks import MAX_BYTES, MAX_TEXT, check_matrix, checked_labels, gib, listed, read_only
+from sparsegen.data.memory import check_memory
 from sparsegen.data.readers import READERS, FileRows, Reader, Wanted
 from sparsegen.errors import DataError, OptionError
+
+PIECE = 1 << 17  # values of an array that are converted at a time
+MAX_ITEM_BYTES = 4 * 4 * MAX_TEXT  # a text that is too long is named in the message if it is not absurdly long
 
 
 def read(raw: bytes, source: str, wanted: Wanted) -> FileRows:
@@ -38,7 +43,7 @@ def _read_archive(archive: zipfile.ZipFile, source: str, wanted: Wanted) -> File
                 f"{source} has no array {key!r}; save it with X and y, or X_{wanted.part} and y_{wanted.part} "
                 f"(it has {listed(members)})"
             )
-    X = numeric_matrix(_array(archive, f"X{suffix}", source), f"X{suffix}", source)
+    X = _matrix(archive, f"X{suffix}", source)
     y = names = None
     if f"y{suffix}" in members:
         y = checked_labels(_array(archive, f"y{suffix}", source), source)
@@ -49,12 +54,52 @@ def _read_archive(archive: zipfile.ZipFile, source: str, wanted: Wanted) -> File
     return FileRows(X, y, names)
 
 
+class _Npy(NamedTuple):
+    """The header of an array in an archive, and where its data begin."""
+
+    info: zipfile.ZipInfo
+    shape: tuple[int, ...]
+    in_columns: bool
+    dtype: np.dtype[Any]
+    header_bytes: int
+
+
+def _matrix(archive: zipfile.ZipFile, key: str, source: str) -> Array:
+    """Return an array of numbers as doubles; it is converted piece by piece, so that it is in memory once."""
+    npy = _checked_header(archive, key, source)
+    check_matrix(npy.dtype, npy.shape, key, source)
+    check_memory(8 * math.prod(npy.shape), f"array {key!r} of {source}")
+    X = np.empty(npy.shape)
+    places = X.T.flat if npy.in_columns else X.reshape(-1)
+    done = 0
+    with archive.open(npy.info) as member:
+        member.read(npy.header_bytes)
+        while piece := member.read(PIECE * npy.dtype.itemsize):
+            values = np.frombuffer(piece, dtype=npy.dtype)
+            places[done : done + len(values)] = values
+            done += len(values)
+    if done != X.size:
+        raise _cut_short(key, source)
+    return read_only(X)
+
+
 def _array(archive: zipfile.ZipFile, key: str, source: str) -> NDArray[Any]:
-    """Return one array, once its header promises neither objects nor more bytes than the file holds."""
+    """Return labels or names."""
+    npy = _checked_header(archive, key, source)
+    if npy.dtype.itemsize > MAX_ITEM_BYTES:
+        raise DataError(f"array {key!r} of {source} holds {npy.dtype}, longer texts than are allowed; shorten them")
+    check_memory(npy.info.file_size, f"array {key!r} of {source}")
+    with archive.open(npy.info) as member:
+        array: NDArray[Any] = np.lib.format.read_array(member, allow_pickle=False)
+    return array
+
+
+def _checked_header(archive: zipfile.ZipFile, key: str, source: str) -> _Npy:
+    """Return an array's header, once it promises neither objects nor more bytes than the file holds."""
     info = archive.getinfo(f"{key}.npy")
     with archive.open(info) as member:
-        shape, dtype = _npy_header(member)
-        header_bytes = member.tell()
+        shape, in_columns, dtype = _npy_header(member)
+        npy = _Npy(info, shape, in_columns, dtype, member.tell())
     if dtype.hasobject:
         raise DataError(
             f"array {key!r} of {source} holds Python objects, which are never loaded; save numbers or strings"
@@ -62,19 +107,19 @@ def _array(archive: zipfile.ZipFile, key: str, source: str) -> NDArray[Any]:
     n_values = math.prod(shape)
     if n_values * max(dtype.itemsize, 8) > MAX_BYTES:
         raise DataError(f"array {key!r} of {source} claims more than {gib(MAX_BYTES)}; save a sample of its rows")
-    if n_values * dtype.itemsize != info.file_size - header_bytes:
-        raise DataError(f"array {key!r} of {source} is cut short or damaged; save the file again")
-    with archive.open(info) as member:
-        array: NDArray[Any] = np.lib.format.read_array(member, allow_pickle=False)
-    return array
+    if n_values * dtype.itemsize != info.file_size - npy.header_bytes:
+        raise _cut_short(key, source)
+    return npy
 
 
-def _npy_header(member: IO[bytes]) -> tuple[tuple[int, ...], np.dtype[Any]]:
+def _cut_short(key: str, source: str) -> DataError:
+    return DataError(f"array {key!r} of {source} is cut short or damaged; save the file again")
+
+
+def _npy_header(member: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
     if np.lib.format.read_magic(member) == (1, 0):
-        shape, _, dtype = np.lib.format.read_array_header_1_0(member)
-    else:
-        shape, _, dtype = np.lib.format.read_array_header_2_0(member)
-    return shape, dtype
+        return np.lib.format.read_array_header_1_0(member)
+    return np.lib.format.read_array_header_2_0(member)
 
 
 READERS.register("npz")(Reader(read, suffixes=(".npz",), is_text=False))

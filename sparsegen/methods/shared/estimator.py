@@ -19,7 +19,6 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
-from threadpoolctl import threadpool_limits
 
 from sparsegen.arrays import Array
 from sparsegen.errors import DataError, OptionError
@@ -27,6 +26,7 @@ from sparsegen.kernels import KERNELS, BoundKernel
 from sparsegen.methods.shared.parameters import NOT_NEGATIVE, POSITIVE, Parameterized, one_of, parameter, whole
 from sparsegen.methods.shared.sklearn_private import fit_context
 from sparsegen.model import Label, SparseModel, Transform
+from sparsegen.threads import one_thread
 from sparsegen.version import __version__
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ class SparseClassifier(Parameterized, Classifier):
             raise DataError(f"training needs two classes or more, but every row has the one class {self.classes_[0]!r}")
         kernel = self._bind_kernel(rows)
         Y = sign_matrix(index, len(self.classes_))
-        with threadpool_limits(1):  # one order of sums, so the same bytes on any machine; no fight over cores
+        with one_thread():  # no fight over cores either
             expansion = self._train(rows, Y, kernel, check_random_state(self.random_state))
         offset = np.zeros(rows.shape[1]) if expansion.offset is None else expansion.offset
         self.model_ = SparseModel(

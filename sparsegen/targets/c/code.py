@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -12,6 +14,7 @@ from numpy.typing import NDArray
 from sparsegen.lowering.lowered import Lowered
 from sparsegen.targets.render import INT_MAX, render
 
+WORD = 2**32  # sums of bytes are modulo this
 C_TYPES = {
     "float32": "float",
     "int8": "int8_t",
@@ -31,6 +34,12 @@ def c_type(dtype: np.dtype[Any]) -> str:
 def index_type(longest: int) -> str:
     """Return the C type of an index that counts up to ``longest``."""
     return "int" if longest <= INT_MAX else "long"
+
+
+def byte_sum(values: NDArray[Any]) -> int:
+    """Return the sum of ``b * b + b`` over the bytes b of numbers, as the self-test computes it."""
+    b = np.frombuffer(np.ascontiguousarray(values).tobytes(), dtype=np.uint8).astype(np.int64)
+    return int((b * b + b).sum())
 
 
 @dataclass(frozen=True)
@@ -54,6 +63,11 @@ class Table:
         """Bytes of flash."""
         return self.dtype.itemsize * int(self.values.size)
 
+    @property
+    def byte_sum(self) -> int:
+        """What the self-test adds up over its bytes."""
+        return byte_sum(self.values.astype(self.dtype))
+
 
 @dataclass(frozen=True)
 class CCode:
@@ -68,6 +82,17 @@ class CCode:
     @property
     def values(self) -> dict[str, Any]:
         """What the templates print."""
+        return {**self._own_content, "export_id": self._export_id}
+
+    @cached_property
+    def _export_id(self) -> str:
+        """A C constant that tells this header and source from those of any other export."""
+        unnamed = {**self._own_content, "export_id": ""}
+        content = render("c/model.h.j2", **unnamed) + render("c/model.c.j2", **unnamed)
+        return f"0x{hashlib.sha256(content).hexdigest()[:8]}u"
+
+    @cached_property
+    def _own_content(self) -> dict[str, Any]:
         lowered = self.lowered
         n_outputs, selftest = lowered.n_outputs, lowered.selftest
         return {

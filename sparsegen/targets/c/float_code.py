@@ -10,9 +10,10 @@ import numpy as np
 from sparsegen.arrays import Array
 from sparsegen.kernels.expression import Add, Const, Core, Exp2, Expr, Mul, Pow, Reciprocal, Sqrt
 from sparsegen.lowering.lowered import Lowered
+from sparsegen.lowering.overflow import safe_power_of_ten
 from sparsegen.lowering.program import Part, Program
 from sparsegen.targets import FLOAT
-from sparsegen.targets.c.code import CCode, Table, index_type
+from sparsegen.targets.c.code import WORD, CCode, Table, index_type
 from sparsegen.targets.c.walk import SQUARES_STEP, WRITTEN_OUT, Walk, make_walk
 from sparsegen.targets.card import float_card_lines
 from sparsegen.targets.render import c_real
@@ -157,8 +158,11 @@ def float_code(lowered: Lowered, program: Program, name: str) -> CCode:
             "reads_indices": False,
             "card": float_card_lines(lowered, program, table_bytes, FLOAT.itemsize * (buffers + program.n_outputs)),
             "n_vectors": max(part.n_vectors for part in parts),
-            "needs_stdint": bool(helpers),
+            "feature_limit": f"1e{safe_power_of_ten(program)}",
+            "summed_tables": [table.name for table in tables],
+            "table_sum": sum(table.byte_sum for table in tables) % WORD,
             "helpers": helpers,
+            "exponents_rise": any(kernel.exponents_rise for kernel in lowered.model.kernels),
             "tables": tables,
             "index": index_type(longest),
             "parts": parts,

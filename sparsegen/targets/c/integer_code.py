@@ -25,7 +25,7 @@ from sparsegen.lowering.integer_program import IntegerProgram
 from sparsegen.lowering.lowered import Lowered
 from sparsegen.targets import PORTABLE
 from sparsegen.targets.c.avr import avr_values
-from sparsegen.targets.c.code import CCode, Table, c_type, index_type
+from sparsegen.targets.c.code import WORD, CCode, Table, c_type, index_type
 from sparsegen.targets.c.dsp import dsp_values
 from sparsegen.targets.c.range_code import range_lines, range_values
 from sparsegen.targets.c.row_table import make_row_table
@@ -89,7 +89,6 @@ def integer_code(lowered: Lowered, program: IntegerProgram, name: str, loops: st
             "checks_classes": False,  # exact scores leave nothing to check
             "card": [*card, *range_lines(program), *lowered.promises],
             "n_vectors": len(program.vectors),
-            "needs_stdint": False,  # its header includes it
             "unit": program.unit,
             "reads_indices": reader.kind.is_grid,
             "reads_floats": reader.kind.is_float,
@@ -101,6 +100,8 @@ def integer_code(lowered: Lowered, program: IntegerProgram, name: str, loops: st
             "n_seen": program.n_seen,
             "source": source,
             "tables": tables,
+            "summed_tables": [*(table.name for table in tables), *(["rows"] if row_table.n_rows else [])],
+            "table_sum": (sum(table.byte_sum for table in tables) + row_table.byte_sum) % WORD,
             "is_linear": program.is_linear,
             "is_square": program.form == "square",
             "buffers_input": buffered,

@@ -91,28 +91,31 @@ class Package(Target):
         code = c_code(lowered, name, loops)
         usage = self.usage(name)
         files = self.files(PackagedModel(code, usage))
-        _require_side_by_side(self.name, name, files)
+        sources = tuple(path for path in files if PurePosixPath(path).name == f"{name}.c")
+        headers = _headers(self.name, name, sources, files)
         return Export(
             target=self.name,
             runs_as=self.runs_as,
             name=name,
             files=files,
-            sources=tuple(path for path in files if PurePosixPath(path).name == f"{name}.c"),
+            sources=sources,
             n_features=lowered.n_features,
             n_outputs=lowered.n_outputs,
             table_bytes=code.table_bytes,
             usage=usage,
+            gate=headers[0],
             input_dtype=lowered.input_dtype,
             score_dtype=lowered.score_dtype,
             lowered=lowered,
         )
 
 
-def _require_side_by_side(target: str, name: str, files: Mapping[str, bytes]) -> None:
-    """Raise if the source would not find its header, which it includes from its own folder."""
-    folders = [PurePosixPath(path).parent for path in files if PurePosixPath(path).name == f"{name}.c"]
-    if not folders or any(str(folder / f"{name}.h") not in files for folder in folders):
+def _headers(target: str, name: str, sources: tuple[str, ...], files: Mapping[str, bytes]) -> list[str]:
+    """Return the header of each source; raise if one would not find it, which it includes from its own folder."""
+    headers = [str(PurePosixPath(source).parent / f"{name}.h") for source in sources]
+    if not headers or any(header not in files for header in headers):
         raise OptionError(f"target {target!r} must put {name}.c and {name}.h into one folder of its files")
+    return headers
 
 
 def release(version: str) -> str:

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from sparsegen.lowering.formats import Format
 from sparsegen.lowering.integer_program import IntegerProgram
 from sparsegen.lowering.order_for_early_exit import remaining_change
+from sparsegen.targets.c.code import byte_sum
 
 WORD_BYTES = 4
 HALF_BYTES = 2
@@ -49,6 +50,11 @@ class RowTable:
     def rows(self) -> list[list[NDArray[Any]]]:
         """The values of every row, member by member."""
         return [list(row) for row in zip(*(member.values for member in self.members), strict=True)]
+
+    @property
+    def byte_sum(self) -> int:
+        """What the self-test adds up over its bytes; gaps are 0 and add nothing."""
+        return sum(byte_sum(np.array(member.values).astype(f"i{member.bytes}")) for member in self.members)
 
     @property
     def size(self) -> int:

@@ -2,11 +2,18 @@
 
 #include "integer_avr.h"
 
+#if INTEGER_AVR_EXPORT != 0xe1d2d6f1u
+#error "this file and integer_avr.h are from different exports; export both again"
+#endif
+
 /* Keeps tables in flash on AVR, where plain const data is copied to RAM. Pointers to tables need it too. */
+#if defined(__FLASH) && defined(__STRICT_ANSI__)
+#error "compile integer_avr.c for AVR with -std=gnu99: -std=c99 has no __flash, so tables would fill the RAM"
+#elif defined(__AVR__) && defined(__cplusplus)
+#error "compile integer_avr.c for AVR as C: C++ has no __flash, so tables would fill the RAM"
+#endif
 #if defined(__FLASH) && !defined(__STRICT_ANSI__)
 #define INTEGER_AVR_ROM __flash
-#elif defined(__FLASH)
-#error "compile integer_avr.c for AVR with -std=gnu99: -std=c99 has no __flash, so tables would fill the RAM"
 #else
 #define INTEGER_AVR_ROM
 #endif
@@ -45,7 +52,7 @@ static const INTEGER_AVR_ROM struct integer_avr_row {
     }, 446367146u, {10750}},
 };
 
-#if defined(__FLASH) && defined(__AVR_HAVE_MUL__) /* C++ has no __flash, ATtiny parts have no multiplier */
+#if defined(__FLASH) && defined(__AVR_HAVE_MUL__) /* ATtiny parts have no multiplier */
 #define INTEGER_AVR_ASM
 /* The kernel value of one row, in assembly: the same as in the portable loop below. */
 static inline int integer_avr_value(const uint16_t *x, const INTEGER_AVR_ROM uint16_t *at, uint32_t squares)
@@ -310,23 +317,55 @@ int integer_avr_in_range(const int16_t *x)
 
 const char *integer_avr_label(int index)
 {
-    static const char *const labels[INTEGER_AVR_CLASSES] = {
+    static const char *const INTEGER_AVR_ROM labels[INTEGER_AVR_CLASSES] = {
         "0",
         "1",
     };
     return (index >= 0 && index < INTEGER_AVR_CLASSES) ? labels[index] : "";
 }
 
+/*
+ * Adds b * b + b over the bytes b of a table. A changed byte changes the sum; the order of bytes and gaps of 0 do not.
+ * volatile: the table itself is read, not what the compiler knows of it.
+ */
+static uint32_t integer_avr_sum(const volatile INTEGER_AVR_ROM uint8_t *table, uint32_t size)
+{
+    uint32_t sum = 0u;
+
+    for (uint32_t i = 0u; i < size; ++i) {
+        const uint32_t b = table[i];
+
+        sum += b * b + b;
+    }
+    return sum;
+}
+
 int integer_avr_selftest(void)
 {
-    static const INTEGER_AVR_ROM int16_t inputs[17] = {1, 0, -1, 1, -1, 1, 0, -1, 1, 0, -1, -1, 0, 1, 1, 1, 1};
-    static const INTEGER_AVR_ROM int32_t expected[1] = {1070182458};
+    static const INTEGER_AVR_ROM int16_t inputs[68] = {
+        1, 0, -1, 1, -1, 1, 0, -1, 1, 0, -1, -1, 0, 1, 1, 1, 1, 1, 1, 1, 1, 0, 0, -1, -1, 1, 1, 0, -1, 1, 0, -1,
+        1, 0, 1, 1, 0, 1, 0, 0, -1, -1, 1, 1, -1, -1, 1, 1, 0, 1, 0, 0, 1, -1, 1, -1, 1, -1, 1, -1, 0, 0, -1, 1,
+        0, -1, 1, 0,
+    };
+    static const INTEGER_AVR_ROM int32_t expected[4] = {1070182458, -520286754, 3578765, 471045073};
     const volatile INTEGER_AVR_ROM int16_t *input = inputs; /* volatile: otherwise compilers copy a row with memcpy */
     const INTEGER_AVR_ROM int32_t *score = expected;
     int16_t x[INTEGER_AVR_FEATURES];
     int32_t scores[INTEGER_AVR_OUTPUTS];
+    uint32_t sum = 0u;
 
-    for (int i = 0; i < 1; ++i) {
+    sum += integer_avr_sum((const volatile INTEGER_AVR_ROM uint8_t *)integer_avr_multiplier,
+        (uint32_t)sizeof(integer_avr_multiplier));
+    sum += integer_avr_sum((const volatile INTEGER_AVR_ROM uint8_t *)integer_avr_bias,
+        (uint32_t)sizeof(integer_avr_bias));
+    sum += integer_avr_sum((const volatile INTEGER_AVR_ROM uint8_t *)integer_avr_powers,
+        (uint32_t)sizeof(integer_avr_powers));
+    sum += integer_avr_sum((const volatile INTEGER_AVR_ROM uint8_t *)integer_avr_rows,
+        (uint32_t)sizeof(integer_avr_rows));
+    if (sum != 3137778u) {
+        return -1;
+    }
+    for (int i = 0; i < 4; ++i) {
         for (int j = 0; j < INTEGER_AVR_FEATURES; ++j) {
             x[j] = input[j];
         }

@@ -7,8 +7,8 @@
  * input: raw whole numbers
  * number format: q15: 16-bit vectors and indices, 16-bit coefficients
  * flash: 268 bytes of tables, plus code
- * RAM: stack only, 34 bytes of it in arrays
- * model: sha256 086637d73db82cc1
+ * RAM: stack only, 34 bytes of it in arrays; on AVR also 5 bytes of label text
+ * model: sha256 97f119162694fc4e
  * range of x[0]: 0 to 3
  * range of x[1]: -1 to 2
  * range of x[2]: -2 to 2
@@ -33,11 +33,18 @@
  * changes: every function is re-entrant. Negative values are never shifted right.
  */
 
+#if defined(INTEGER_AVR_H) && !defined(INTEGER_AVR_H_OF_integer_avr)
+#error "integer_avr.h: another model's header has the same macros, as their names differ only in case; rename one"
+#endif
+
 #ifndef INTEGER_AVR_H
 #define INTEGER_AVR_H
+#define INTEGER_AVR_H_OF_integer_avr
 
 #include <stdint.h>
 
+/* Which export this is: its source refuses the header of another. */
+#define INTEGER_AVR_EXPORT 0xe1d2d6f1u
 #define INTEGER_AVR_FEATURES 17
 #define INTEGER_AVR_CLASSES 2
 #define INTEGER_AVR_OUTPUTS 1
@@ -72,8 +79,9 @@ int integer_avr_in_range(const int16_t *x);
 const char *integer_avr_label(int index);
 
 /*
- * Computes the stored examples (1) and compares each score with what Python computed, bit for bit.
- * Returns 0 if all agree, otherwise the number (from 1) of the first that does not.
+ * Adds up the bytes of all tables, computes the stored examples (4) and compares each score with what Python computed,
+ * bit for bit. Returns 0 if all agree, -1 if a table is damaged, otherwise the number (from 1) of the first example that
+ * differs.
  */
 int integer_avr_selftest(void);
 

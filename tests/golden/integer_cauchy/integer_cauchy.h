@@ -7,8 +7,8 @@
  * input: indices of the grid
  * number format: q7: 8-bit vectors and indices, 16-bit coefficients
  * flash: 424 bytes of tables, plus code
- * RAM: stack only, 0 bytes of it in arrays
- * model: sha256 0ff59bdeed0956c5
+ * RAM: stack only, 0 bytes of it in arrays; on AVR also 5 bytes of label text
+ * model: sha256 bd52bcae1281affa
  * index of x[0]: 0 is -0.6615000000000001, one step is 0.011141176470588236
  * index of x[1]: 0 is -2.0635, one step is 0.011141176470588236
  * index of x[2]: 0 is -0.8850000000000001, one step is 0.011141176470588236
@@ -22,11 +22,18 @@
  * changes: every function is re-entrant. Negative values are never shifted right.
  */
 
+#if defined(INTEGER_CAUCHY_H) && !defined(INTEGER_CAUCHY_H_OF_integer_cauchy)
+#error "integer_cauchy.h: another model's header has the same macros, as their names differ only in case; rename one"
+#endif
+
 #ifndef INTEGER_CAUCHY_H
 #define INTEGER_CAUCHY_H
+#define INTEGER_CAUCHY_H_OF_integer_cauchy
 
 #include <stdint.h>
 
+/* Which export this is: its source refuses the header of another. */
+#define INTEGER_CAUCHY_EXPORT 0x7d9a8242u
 #define INTEGER_CAUCHY_FEATURES 3
 #define INTEGER_CAUCHY_CLASSES 2
 #define INTEGER_CAUCHY_OUTPUTS 1
@@ -61,8 +68,9 @@ int integer_cauchy_in_range(const uint8_t *x);
 const char *integer_cauchy_label(int index);
 
 /*
- * Computes the stored examples (1) and compares each score with what Python computed, bit for bit.
- * Returns 0 if all agree, otherwise the number (from 1) of the first that does not.
+ * Adds up the bytes of all tables, computes the stored examples (4) and compares each score with what Python computed,
+ * bit for bit. Returns 0 if all agree, -1 if a table is damaged, otherwise the number (from 1) of the first example that
+ * differs.
  */
 int integer_cauchy_selftest(void);
 

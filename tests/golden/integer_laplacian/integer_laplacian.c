@@ -2,11 +2,18 @@
 
 #include "integer_laplacian.h"
 
+#if INTEGER_LAPLACIAN_EXPORT != 0x33aea620u
+#error "this file and integer_laplacian.h are from different exports; export both again"
+#endif
+
 /* Keeps tables in flash on AVR, where plain const data is copied to RAM. Pointers to tables need it too. */
+#if defined(__FLASH) && defined(__STRICT_ANSI__)
+#error "compile integer_laplacian.c for AVR with -std=gnu99: -std=c99 has no __flash, so tables would fill the RAM"
+#elif defined(__AVR__) && defined(__cplusplus)
+#error "compile integer_laplacian.c for AVR as C: C++ has no __flash, so tables would fill the RAM"
+#endif
 #if defined(__FLASH) && !defined(__STRICT_ANSI__)
 #define INTEGER_LAPLACIAN_ROM __flash
-#elif defined(__FLASH)
-#error "compile integer_laplacian.c for AVR with -std=gnu99: -std=c99 has no __flash, so tables would fill the RAM"
 #else
 #define INTEGER_LAPLACIAN_ROM
 #endif
@@ -61,9 +68,15 @@ void integer_laplacian_scores(const float *x, int32_t *scores)
         scores[k] = integer_laplacian_intercept[k];
     }
     for (int j = 0; j < 4; ++j) {
-        const float t = (x[j] - integer_laplacian_offset[j]) * integer_laplacian_factor[j];
+        volatile union { float value; uint32_t bits; } t; /* volatile: every step is rounded, under every compiler flag */
 
-        q[j] = (uint8_t)(t > 0.0f ? (t < 255.0f ? (uint8_t)t : 255) : 0); /* a NaN becomes 0 */
+        t.value = x[j] - integer_laplacian_offset[j];
+        t.value = t.value * integer_laplacian_factor[j];
+        if (t.bits < 0x437F0000u) { /* from 0 to 255 */
+            q[j] = (uint8_t)t.value;
+        } else {
+            q[j] = t.bits <= 0x7F800000u ? 255 : 0; /* beyond; a negative number and a NaN become 0 */
+        }
     }
     for (r = integer_laplacian_rows; r != integer_laplacian_rows + 5; ++r) {
         uint32_t d = 0u;
@@ -107,7 +120,11 @@ int integer_laplacian_in_range(const float *x)
     static const INTEGER_LAPLACIAN_ROM float high[4] = {2.7590885f, 3.3020885f, 3.0650885f, 2.8995886f};
 
     for (int j = 0; j < 4; ++j) {
-        if (!(x[j] >= low[j] && x[j] <= high[j])) { /* written so that a NaN is outside */
+        union { float value; uint32_t bits; } t;
+
+        t.value = x[j];
+        /* bits of an infinity or a NaN, which not every compiler flag lets a comparison see */
+        if ((t.bits & 0x7FFFFFFFu) >= 0x7F800000u || x[j] < low[j] || x[j] > high[j]) {
             return 0;
         }
     }
@@ -116,7 +133,7 @@ int integer_laplacian_in_range(const float *x)
 
 const char *integer_laplacian_label(int index)
 {
-    static const char *const labels[INTEGER_LAPLACIAN_CLASSES] = {
+    static const char *const INTEGER_LAPLACIAN_ROM labels[INTEGER_LAPLACIAN_CLASSES] = {
         "left",
         "right",
         "gr\303\266\303\237er",
@@ -124,20 +141,52 @@ const char *integer_laplacian_label(int index)
     return (index >= 0 && index < INTEGER_LAPLACIAN_CLASSES) ? labels[index] : "";
 }
 
+/*
+ * Adds b * b + b over the bytes b of a table. A changed byte changes the sum; the order of bytes and gaps of 0 do not.
+ * volatile: the table itself is read, not what the compiler knows of it.
+ */
+static uint32_t integer_laplacian_sum(const volatile INTEGER_LAPLACIAN_ROM uint8_t *table, uint32_t size)
+{
+    uint32_t sum = 0u;
+
+    for (uint32_t i = 0u; i < size; ++i) {
+        const uint32_t b = table[i];
+
+        sum += b * b + b;
+    }
+    return sum;
+}
+
 int integer_laplacian_selftest(void)
 {
-    static const INTEGER_LAPLACIAN_ROM float inputs[8] = {
-        0.841f, 0.308f, -0.885f, 0.989f, 0.956f, 0.205f, -0.938f, -0.666f,
+    static const INTEGER_LAPLACIAN_ROM float inputs[16] = {
+        0.841f, 0.308f, -0.885f, 0.989f, -0.071f, 0.5775f, -0.604f, 0.1975f, 1.841f, -0.692f, 0.115f, -0.011f,
+        -1.983f, 1.847f, -1.323f, 0.406f,
     };
-    static const INTEGER_LAPLACIAN_ROM int32_t expected[6] = {
-        998031723, -225089865, -592513973, 650660015, -773315943, -889841992,
+    static const INTEGER_LAPLACIAN_ROM int32_t expected[12] = {
+        998031723, -225089865, -592513973, 228013141, -417611640, -477392870, 201572055, -130549626, -141593422,
+        40404825, -69711817, -46242616,
     };
     const volatile INTEGER_LAPLACIAN_ROM float *input = inputs; /* volatile: otherwise compilers copy a row with memcpy */
     const INTEGER_LAPLACIAN_ROM int32_t *score = expected;
     float x[INTEGER_LAPLACIAN_FEATURES];
     int32_t scores[INTEGER_LAPLACIAN_OUTPUTS];
+    uint32_t sum = 0u;
 
-    for (int i = 0; i < 2; ++i) {
+    sum += integer_laplacian_sum((const volatile INTEGER_LAPLACIAN_ROM uint8_t *)integer_laplacian_offset,
+        (uint32_t)sizeof(integer_laplacian_offset));
+    sum += integer_laplacian_sum((const volatile INTEGER_LAPLACIAN_ROM uint8_t *)integer_laplacian_factor,
+        (uint32_t)sizeof(integer_laplacian_factor));
+    sum += integer_laplacian_sum((const volatile INTEGER_LAPLACIAN_ROM uint8_t *)integer_laplacian_intercept,
+        (uint32_t)sizeof(integer_laplacian_intercept));
+    sum += integer_laplacian_sum((const volatile INTEGER_LAPLACIAN_ROM uint8_t *)integer_laplacian_powers,
+        (uint32_t)sizeof(integer_laplacian_powers));
+    sum += integer_laplacian_sum((const volatile INTEGER_LAPLACIAN_ROM uint8_t *)integer_laplacian_rows,
+        (uint32_t)sizeof(integer_laplacian_rows));
+    if (sum != 2246664u) {
+        return -1;
+    }
+    for (int i = 0; i < 4; ++i) {
         for (int j = 0; j < INTEGER_LAPLACIAN_FEATURES; ++j) {
             x[j] = input[j];
         }

@@ -7,8 +7,8 @@
  * input: raw features
  * number format: q7: 8-bit vectors and indices, 16-bit coefficients
  * flash: 128 bytes of tables, plus code
- * RAM: stack only, 4 bytes of it in arrays
- * model: sha256 ba37368a45773788
+ * RAM: stack only, 4 bytes of it in arrays; on AVR also 21 bytes of label text
+ * model: sha256 aa9fb8d3c6030dce
  * range of x[0]: -2.7860887 to 2.7590885
  * range of x[1]: -2.2430887 to 3.3020885
  * range of x[2]: -2.4800885 to 3.0650885
@@ -23,11 +23,18 @@
  * changes: every function is re-entrant. Negative values are never shifted right.
  */
 
+#if defined(INTEGER_LAPLACIAN_H) && !defined(INTEGER_LAPLACIAN_H_OF_integer_laplacian)
+#error "integer_laplacian.h: another model's header has the same macros, as their names differ only in case; rename one"
+#endif
+
 #ifndef INTEGER_LAPLACIAN_H
 #define INTEGER_LAPLACIAN_H
+#define INTEGER_LAPLACIAN_H_OF_integer_laplacian
 
 #include <stdint.h>
 
+/* Which export this is: its source refuses the header of another. */
+#define INTEGER_LAPLACIAN_EXPORT 0x33aea620u
 #define INTEGER_LAPLACIAN_FEATURES 4
 #define INTEGER_LAPLACIAN_CLASSES 3
 #define INTEGER_LAPLACIAN_OUTPUTS 3
@@ -62,8 +69,9 @@ int integer_laplacian_in_range(const float *x);
 const char *integer_laplacian_label(int index);
 
 /*
- * Computes the stored examples (2) and compares each score with what Python computed, bit for bit.
- * Returns 0 if all agree, otherwise the number (from 1) of the first that does not.
+ * Adds up the bytes of all tables, computes the stored examples (4) and compares each score with what Python computed,
+ * bit for bit. Returns 0 if all agree, -1 if a table is damaged, otherwise the number (from 1) of the first example that
+ * differs.
  */
 int integer_laplacian_selftest(void);
 

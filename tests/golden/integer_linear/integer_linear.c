@@ -2,11 +2,18 @@
 
 #include "integer_linear.h"
 
+#if INTEGER_LINEAR_EXPORT != 0x074bcb22u
+#error "this file and integer_linear.h are from different exports; export both again"
+#endif
+
 /* Keeps tables in flash on AVR, where plain const data is copied to RAM. Pointers to tables need it too. */
+#if defined(__FLASH) && defined(__STRICT_ANSI__)
+#error "compile integer_linear.c for AVR with -std=gnu99: -std=c99 has no __flash, so tables would fill the RAM"
+#elif defined(__AVR__) && defined(__cplusplus)
+#error "compile integer_linear.c for AVR as C: C++ has no __flash, so tables would fill the RAM"
+#endif
 #if defined(__FLASH) && !defined(__STRICT_ANSI__)
 #define INTEGER_LINEAR_ROM __flash
-#elif defined(__FLASH)
-#error "compile integer_linear.c for AVR with -std=gnu99: -std=c99 has no __flash, so tables would fill the RAM"
 #else
 #define INTEGER_LINEAR_ROM
 #endif
@@ -77,7 +84,7 @@ int integer_linear_in_range(const uint8_t *x)
 
 const char *integer_linear_label(int index)
 {
-    static const char *const labels[INTEGER_LINEAR_CLASSES] = {
+    static const char *const INTEGER_LINEAR_ROM labels[INTEGER_LINEAR_CLASSES] = {
         "10",
         "20",
         "30",
@@ -85,18 +92,48 @@ const char *integer_linear_label(int index)
     return (index >= 0 && index < INTEGER_LINEAR_CLASSES) ? labels[index] : "";
 }
 
+/*
+ * Adds b * b + b over the bytes b of a table. A changed byte changes the sum; the order of bytes and gaps of 0 do not.
+ * volatile: the table itself is read, not what the compiler knows of it.
+ */
+static uint32_t integer_linear_sum(const volatile INTEGER_LINEAR_ROM uint8_t *table, uint32_t size)
+{
+    uint32_t sum = 0u;
+
+    for (uint32_t i = 0u; i < size; ++i) {
+        const uint32_t b = table[i];
+
+        sum += b * b + b;
+    }
+    return sum;
+}
+
 int integer_linear_selftest(void)
 {
-    static const INTEGER_LINEAR_ROM uint8_t inputs[12] = {67, 56, 32, 70, 68, 59, 43, 31, 69, 54, 31, 37};
-    static const INTEGER_LINEAR_ROM int32_t expected[9] = {
-        1077224, -649312, -311472, 510820, -593557, -675159, 786919, -670264, -898778,
+    static const INTEGER_LINEAR_ROM uint8_t inputs[16] = {
+        67, 56, 32, 70, 30, 67, 44, 38, 55, 67, 70, 68, 69, 54, 31, 37,
+    };
+    static const INTEGER_LINEAR_ROM int32_t expected[12] = {
+        1077224, -649312, -311472, -658413, -185717, -354735, 94988, -140591, 776115, 786919, -670264, -898778,
     };
     const volatile INTEGER_LINEAR_ROM uint8_t *input = inputs; /* volatile: otherwise compilers copy a row with memcpy */
     const INTEGER_LINEAR_ROM int32_t *score = expected;
     uint8_t x[INTEGER_LINEAR_FEATURES];
     int32_t scores[INTEGER_LINEAR_OUTPUTS];
+    uint32_t sum = 0u;
 
-    for (int i = 0; i < 3; ++i) {
+    sum += integer_linear_sum((const volatile INTEGER_LINEAR_ROM uint8_t *)integer_linear_multiplier,
+        (uint32_t)sizeof(integer_linear_multiplier));
+    sum += integer_linear_sum((const volatile INTEGER_LINEAR_ROM uint8_t *)integer_linear_bias,
+        (uint32_t)sizeof(integer_linear_bias));
+    sum += integer_linear_sum((const volatile INTEGER_LINEAR_ROM uint8_t *)integer_linear_coef,
+        (uint32_t)sizeof(integer_linear_coef));
+    sum += integer_linear_sum((const volatile INTEGER_LINEAR_ROM uint8_t *)integer_linear_intercept,
+        (uint32_t)sizeof(integer_linear_intercept));
+    if (sum != 1506286u) {
+        return -1;
+    }
+    for (int i = 0; i < 4; ++i) {
         for (int j = 0; j < INTEGER_LINEAR_FEATURES; ++j) {
             x[j] = input[j];
         }

@@ -7,8 +7,8 @@
  * input: raw whole numbers
  * number format: q15: 16-bit vectors and indices, 16-bit coefficients
  * flash: 60 bytes of tables, plus code
- * RAM: stack only, 8 bytes of it in arrays
- * model: sha256 ee7f695983d454a4
+ * RAM: stack only, 8 bytes of it in arrays; on AVR also 10 bytes of label text
+ * model: sha256 eb63d4f0145018b1
  * range of x[0]: 10 to 89
  * range of x[1]: 34 to 87
  * range of x[2]: 23 to 88
@@ -23,11 +23,18 @@
  * changes: every function is re-entrant. Negative values are never shifted right.
  */
 
+#if defined(INTEGER_LINEAR_H) && !defined(INTEGER_LINEAR_H_OF_integer_linear)
+#error "integer_linear.h: another model's header has the same macros, as their names differ only in case; rename one"
+#endif
+
 #ifndef INTEGER_LINEAR_H
 #define INTEGER_LINEAR_H
+#define INTEGER_LINEAR_H_OF_integer_linear
 
 #include <stdint.h>
 
+/* Which export this is: its source refuses the header of another. */
+#define INTEGER_LINEAR_EXPORT 0x074bcb22u
 #define INTEGER_LINEAR_FEATURES 4
 #define INTEGER_LINEAR_CLASSES 3
 #define INTEGER_LINEAR_OUTPUTS 3
@@ -62,8 +69,9 @@ int integer_linear_in_range(const uint8_t *x);
 const char *integer_linear_label(int index);
 
 /*
- * Computes the stored examples (3) and compares each score with what Python computed, bit for bit.
- * Returns 0 if all agree, otherwise the number (from 1) of the first that does not.
+ * Adds up the bytes of all tables, computes the stored examples (4) and compares each score with what Python computed,
+ * bit for bit. Returns 0 if all agree, -1 if a table is damaged, otherwise the number (from 1) of the first example that
+ * differs.
  */
 int integer_linear_selftest(void);
 

@@ -2,11 +2,18 @@
 
 #include "integer_powers.h"
 
+#if INTEGER_POWERS_EXPORT != 0x38b6e2a2u
+#error "this file and integer_powers.h are from different exports; export both again"
+#endif
+
 /* Keeps tables in flash on AVR, where plain const data is copied to RAM. Pointers to tables need it too. */
+#if defined(__FLASH) && defined(__STRICT_ANSI__)
+#error "compile integer_powers.c for AVR with -std=gnu99: -std=c99 has no __flash, so tables would fill the RAM"
+#elif defined(__AVR__) && defined(__cplusplus)
+#error "compile integer_powers.c for AVR as C: C++ has no __flash, so tables would fill the RAM"
+#endif
 #if defined(__FLASH) && !defined(__STRICT_ANSI__)
 #define INTEGER_POWERS_ROM __flash
-#elif defined(__FLASH)
-#error "compile integer_powers.c for AVR with -std=gnu99: -std=c99 has no __flash, so tables would fill the RAM"
 #else
 #define INTEGER_POWERS_ROM
 #endif
@@ -70,9 +77,15 @@ void integer_powers_scores(const float *x, int32_t *scores)
         scores[k] = integer_powers_intercept[k];
     }
     for (int j = 0; j < 3; ++j) {
-        const float t = (x[j] - integer_powers_offset[j]) * integer_powers_factor[j];
+        volatile union { float value; uint32_t bits; } t; /* volatile: every step is rounded, under every compiler flag */
 
-        q[j] = (uint16_t)(t > 0.0f ? (t < 26754.0f ? (uint16_t)t : 26754) : 0); /* a NaN becomes 0 */
+        t.value = x[j] - integer_powers_offset[j];
+        t.value = t.value * integer_powers_factor[j];
+        if (t.bits < 0x46D10400u) { /* from 0 to 26754 */
+            q[j] = (uint16_t)t.value;
+        } else {
+            q[j] = t.bits <= 0x7F800000u ? 26754 : 0; /* beyond; a negative number and a NaN become 0 */
+        }
     }
     squares += (uint32_t)q[0] * q[0];
     squares += (uint32_t)q[1] * q[1];
@@ -129,7 +142,11 @@ int integer_powers_in_range(const float *x)
     static const INTEGER_POWERS_ROM float high[3] = {3.242116f, 2.0761158f, 2.864116f};
 
     for (int j = 0; j < 3; ++j) {
-        if (!(x[j] >= low[j] && x[j] <= high[j])) { /* written so that a NaN is outside */
+        union { float value; uint32_t bits; } t;
+
+        t.value = x[j];
+        /* bits of an infinity or a NaN, which not every compiler flag lets a comparison see */
+        if ((t.bits & 0x7FFFFFFFu) >= 0x7F800000u || x[j] < low[j] || x[j] > high[j]) {
             return 0;
         }
     }
@@ -138,7 +155,7 @@ int integer_powers_in_range(const float *x)
 
 const char *integer_powers_label(int index)
 {
-    static const char *const labels[INTEGER_POWERS_CLASSES] = {
+    static const char *const INTEGER_POWERS_ROM labels[INTEGER_POWERS_CLASSES] = {
         "0",
         "1",
         "2",
@@ -146,18 +163,52 @@ const char *integer_powers_label(int index)
     return (index >= 0 && index < INTEGER_POWERS_CLASSES) ? labels[index] : "";
 }
 
+/*
+ * Adds b * b + b over the bytes b of a table. A changed byte changes the sum; the order of bytes and gaps of 0 do not.
+ * volatile: the table itself is read, not what the compiler knows of it.
+ */
+static uint32_t integer_powers_sum(const volatile INTEGER_POWERS_ROM uint8_t *table, uint32_t size)
+{
+    uint32_t sum = 0u;
+
+    for (uint32_t i = 0u; i < size; ++i) {
+        const uint32_t b = table[i];
+
+        sum += b * b + b;
+    }
+    return sum;
+}
+
 int integer_powers_selftest(void)
 {
-    static const INTEGER_POWERS_ROM float inputs[6] = {0.205f, -0.938f, -0.666f, 0.989f, -0.983f, 0.847f};
-    static const INTEGER_POWERS_ROM int32_t expected[6] = {
-        -848147102, 745999619, -585815252, -514740029, -170113630, 203973208,
+    static const INTEGER_POWERS_ROM float inputs[12] = {
+        0.915f, -0.3375f, -0.019f, 0.205f, -0.938f, -0.666f, 0.523f, -0.315f, -0.7755f, -0.059f, -0.766f,
+        0.145f,
+    };
+    static const INTEGER_POWERS_ROM int32_t expected[12] = {
+        -120219772, -229045298, 87247221, -848147102, 745999619, -585815252, -112718382, -8879309, -50052728,
+        -494672065, 166051619, -158161957,
     };
     const volatile INTEGER_POWERS_ROM float *input = inputs; /* volatile: otherwise compilers copy a row with memcpy */
     const INTEGER_POWERS_ROM int32_t *score = expected;
     float x[INTEGER_POWERS_FEATURES];
     int32_t scores[INTEGER_POWERS_OUTPUTS];
+    uint32_t sum = 0u;
 
-    for (int i = 0; i < 2; ++i) {
+    sum += integer_powers_sum((const volatile INTEGER_POWERS_ROM uint8_t *)integer_powers_offset,
+        (uint32_t)sizeof(integer_powers_offset));
+    sum += integer_powers_sum((const volatile INTEGER_POWERS_ROM uint8_t *)integer_powers_factor,
+        (uint32_t)sizeof(integer_powers_factor));
+    sum += integer_powers_sum((const volatile INTEGER_POWERS_ROM uint8_t *)integer_powers_intercept,
+        (uint32_t)sizeof(integer_powers_intercept));
+    sum += integer_powers_sum((const volatile INTEGER_POWERS_ROM uint8_t *)integer_powers_powers,
+        (uint32_t)sizeof(integer_powers_powers));
+    sum += integer_powers_sum((const volatile INTEGER_POWERS_ROM uint8_t *)integer_powers_rows,
+        (uint32_t)sizeof(integer_powers_rows));
+    if (sum != 3381586u) {
+        return -1;
+    }
+    for (int i = 0; i < 4; ++i) {
         for (int j = 0; j < INTEGER_POWERS_FEATURES; ++j) {
             x[j] = input[j];
         }

@@ -7,8 +7,8 @@
  * input: raw features
  * number format: q15: 16-bit vectors and indices, 16-bit coefficients
  * flash: 182 bytes of tables, plus code
- * RAM: stack only, 6 bytes of it in arrays
- * model: sha256 e4fab61c80fe9334
+ * RAM: stack only, 6 bytes of it in arrays; on AVR also 7 bytes of label text
+ * model: sha256 6c2d6518bae7c2d0
  * range of x[0]: -2.196116 to 3.242116
  * range of x[1]: -3.3621159 to 2.0761158
  * range of x[2]: -2.574116 to 2.864116
@@ -22,11 +22,18 @@
  * changes: every function is re-entrant. Negative values are never shifted right.
  */
 
+#if defined(INTEGER_POWERS_H) && !defined(INTEGER_POWERS_H_OF_integer_powers)
+#error "integer_powers.h: another model's header has the same macros, as their names differ only in case; rename one"
+#endif
+
 #ifndef INTEGER_POWERS_H
 #define INTEGER_POWERS_H
+#define INTEGER_POWERS_H_OF_integer_powers
 
 #include <stdint.h>
 
+/* Which export this is: its source refuses the header of another. */
+#define INTEGER_POWERS_EXPORT 0x38b6e2a2u
 #define INTEGER_POWERS_FEATURES 3
 #define INTEGER_POWERS_CLASSES 3
 #define INTEGER_POWERS_OUTPUTS 3
@@ -61,8 +68,9 @@ int integer_powers_in_range(const float *x);
 const char *integer_powers_label(int index);
 
 /*
- * Computes the stored examples (2) and compares each score with what Python computed, bit for bit.
- * Returns 0 if all agree, otherwise the number (from 1) of the first that does not.
+ * Adds up the bytes of all tables, computes the stored examples (4) and compares each score with what Python computed,
+ * bit for bit. Returns 0 if all agree, -1 if a table is damaged, otherwise the number (from 1) of the first example that
+ * differs.
  */
 int integer_powers_selftest(void);
 

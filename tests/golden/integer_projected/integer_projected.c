@@ -2,11 +2,18 @@
 
 #include "integer_projected.h"
 
+#if INTEGER_PROJECTED_EXPORT != 0x16d4c075u
+#error "this file and integer_projected.h are from different exports; export both again"
+#endif
+
 /* Keeps tables in flash on AVR, where plain const data is copied to RAM. Pointers to tables need it too. */
+#if defined(__FLASH) && defined(__STRICT_ANSI__)
+#error "compile integer_projected.c for AVR with -std=gnu99: -std=c99 has no __flash, so tables would fill the RAM"
+#elif defined(__AVR__) && defined(__cplusplus)
+#error "compile integer_projected.c for AVR as C: C++ has no __flash, so tables would fill the RAM"
+#endif
 #if defined(__FLASH) && !defined(__STRICT_ANSI__)
 #define INTEGER_PROJECTED_ROM __flash
-#elif defined(__FLASH)
-#error "compile integer_projected.c for AVR with -std=gnu99: -std=c99 has no __flash, so tables would fill the RAM"
 #else
 #define INTEGER_PROJECTED_ROM
 #endif
@@ -178,26 +185,60 @@ int integer_projected_in_range(const int16_t *x)
 
 const char *integer_projected_label(int index)
 {
-    static const char *const labels[INTEGER_PROJECTED_CLASSES] = {
+    static const char *const INTEGER_PROJECTED_ROM labels[INTEGER_PROJECTED_CLASSES] = {
         "no",
         "yes",
     };
     return (index >= 0 && index < INTEGER_PROJECTED_CLASSES) ? labels[index] : "";
 }
 
+/*
+ * Adds b * b + b over the bytes b of a table. A changed byte changes the sum; the order of bytes and gaps of 0 do not.
+ * volatile: the table itself is read, not what the compiler knows of it.
+ */
+static uint32_t integer_projected_sum(const volatile INTEGER_PROJECTED_ROM uint8_t *table, uint32_t size)
+{
+    uint32_t sum = 0u;
+
+    for (uint32_t i = 0u; i < size; ++i) {
+        const uint32_t b = table[i];
+
+        sum += b * b + b;
+    }
+    return sum;
+}
+
 int integer_projected_selftest(void)
 {
-    static const INTEGER_PROJECTED_ROM int16_t inputs[36] = {
-        100, 138, 127, 103, 120, 86, 130, 119, 104, 78, 83, 66, 118, 72, 79, 85, 66, 108, 110, 103, 75, 78, 106,
-        80, 95, 93, 106, 112, 118, 92, 107, 85, 114, 128, 91, 88,
+    static const INTEGER_PROJECTED_ROM int16_t inputs[72] = {
+        110, 103, 75, 78, 106, 80, 95, 93, 106, 112, 118, 92, 107, 85, 114, 128, 91, 88, 90, 108, 117, 104, 94,
+        96, 110, 113, 106, 95, 89, 88, 93, 91, 88, 88, 92, 100, 98, 104, 91, 84, 96, 81, 100, 103, 111, 109,
+        108, 86, 96, 82, 104, 116, 90, 88, 105, 121, 101, 90, 113, 83, 112, 106, 105, 95, 101, 79, 113, 78, 96,
+        107, 79, 98,
     };
-    static const INTEGER_PROJECTED_ROM int32_t expected[2] = {-318853739, 506193622};
+    static const INTEGER_PROJECTED_ROM int32_t expected[4] = {506193622, -170878899, 111745305, 20904786};
     const volatile INTEGER_PROJECTED_ROM int16_t *input = inputs; /* volatile: otherwise compilers copy a row with memcpy */
     const INTEGER_PROJECTED_ROM int32_t *score = expected;
     int16_t x[INTEGER_PROJECTED_FEATURES];
     int32_t scores[INTEGER_PROJECTED_OUTPUTS];
+    uint32_t sum = 0u;
 
-    for (int i = 0; i < 2; ++i) {
+    sum += integer_projected_sum((const volatile INTEGER_PROJECTED_ROM uint8_t *)integer_projected_multiplier,
+        (uint32_t)sizeof(integer_projected_multiplier));
+    sum += integer_projected_sum((const volatile INTEGER_PROJECTED_ROM uint8_t *)integer_projected_bias,
+        (uint32_t)sizeof(integer_projected_bias));
+    sum += integer_projected_sum((const volatile INTEGER_PROJECTED_ROM uint8_t *)integer_projected_projection,
+        (uint32_t)sizeof(integer_projected_projection));
+    sum += integer_projected_sum((const volatile INTEGER_PROJECTED_ROM uint8_t *)integer_projected_projection_bias,
+        (uint32_t)sizeof(integer_projected_projection_bias));
+    sum += integer_projected_sum((const volatile INTEGER_PROJECTED_ROM uint8_t *)integer_projected_powers,
+        (uint32_t)sizeof(integer_projected_powers));
+    sum += integer_projected_sum((const volatile INTEGER_PROJECTED_ROM uint8_t *)integer_projected_rows,
+        (uint32_t)sizeof(integer_projected_rows));
+    if (sum != 5279534u) {
+        return -1;
+    }
+    for (int i = 0; i < 4; ++i) {
         for (int j = 0; j < INTEGER_PROJECTED_FEATURES; ++j) {
             x[j] = input[j];
         }

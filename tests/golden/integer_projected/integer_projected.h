@@ -7,8 +7,8 @@
  * input: raw whole numbers, projected to 3 values
  * number format: q7: 8-bit vectors and indices, 16-bit coefficients
  * flash: 256 bytes of tables, plus code
- * RAM: stack only, 21 bytes of it in arrays
- * model: sha256 ac41427d96b1cb03
+ * RAM: stack only, 21 bytes of it in arrays; on AVR also 8 bytes of label text
+ * model: sha256 a3158c84ed943510
  * range of x[0]: 37 to 160
  * range of x[1]: 53 to 188
  * range of x[2]: 56 to 178
@@ -37,11 +37,18 @@
  * changes: every function is re-entrant. Negative values are never shifted right.
  */
 
+#if defined(INTEGER_PROJECTED_H) && !defined(INTEGER_PROJECTED_H_OF_integer_projected)
+#error "integer_projected.h: another model's header has the same macros, as their names differ only in case; rename one"
+#endif
+
 #ifndef INTEGER_PROJECTED_H
 #define INTEGER_PROJECTED_H
+#define INTEGER_PROJECTED_H_OF_integer_projected
 
 #include <stdint.h>
 
+/* Which export this is: its source refuses the header of another. */
+#define INTEGER_PROJECTED_EXPORT 0x16d4c075u
 #define INTEGER_PROJECTED_FEATURES 18
 #define INTEGER_PROJECTED_CLASSES 2
 #define INTEGER_PROJECTED_OUTPUTS 1
@@ -76,8 +83,9 @@ int integer_projected_in_range(const int16_t *x);
 const char *integer_projected_label(int index);
 
 /*
- * Computes the stored examples (2) and compares each score with what Python computed, bit for bit.
- * Returns 0 if all agree, otherwise the number (from 1) of the first that does not.
+ * Adds up the bytes of all tables, computes the stored examples (4) and compares each score with what Python computed,
+ * bit for bit. Returns 0 if all agree, -1 if a table is damaged, otherwise the number (from 1) of the first example that
+ * differs.
  */
 int integer_projected_selftest(void);
 

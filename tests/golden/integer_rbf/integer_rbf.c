@@ -2,11 +2,18 @@
 
 #include "integer_rbf.h"
 
+#if INTEGER_RBF_EXPORT != 0xad511534u
+#error "this file and integer_rbf.h are from different exports; export both again"
+#endif
+
 /* Keeps tables in flash on AVR, where plain const data is copied to RAM. Pointers to tables need it too. */
+#if defined(__FLASH) && defined(__STRICT_ANSI__)
+#error "compile integer_rbf.c for AVR with -std=gnu99: -std=c99 has no __flash, so tables would fill the RAM"
+#elif defined(__AVR__) && defined(__cplusplus)
+#error "compile integer_rbf.c for AVR as C: C++ has no __flash, so tables would fill the RAM"
+#endif
 #if defined(__FLASH) && !defined(__STRICT_ANSI__)
 #define INTEGER_RBF_ROM __flash
-#elif defined(__FLASH)
-#error "compile integer_rbf.c for AVR with -std=gnu99: -std=c99 has no __flash, so tables would fill the RAM"
 #else
 #define INTEGER_RBF_ROM
 #endif
@@ -88,23 +95,49 @@ int integer_rbf_in_range(const uint8_t *x)
 
 const char *integer_rbf_label(int index)
 {
-    static const char *const labels[INTEGER_RBF_CLASSES] = {
+    static const char *const INTEGER_RBF_ROM labels[INTEGER_RBF_CLASSES] = {
         "0",
         "1",
     };
     return (index >= 0 && index < INTEGER_RBF_CLASSES) ? labels[index] : "";
 }
 
+/*
+ * Adds b * b + b over the bytes b of a table. A changed byte changes the sum; the order of bytes and gaps of 0 do not.
+ * volatile: the table itself is read, not what the compiler knows of it.
+ */
+static uint32_t integer_rbf_sum(const volatile INTEGER_RBF_ROM uint8_t *table, uint32_t size)
+{
+    uint32_t sum = 0u;
+
+    for (uint32_t i = 0u; i < size; ++i) {
+        const uint32_t b = table[i];
+
+        sum += b * b + b;
+    }
+    return sum;
+}
+
 int integer_rbf_selftest(void)
 {
-    static const INTEGER_RBF_ROM uint8_t inputs[6] = {145, 179, 72, 153, 109, 166};
-    static const INTEGER_RBF_ROM int32_t expected[2] = {511364616, -326043896};
+    static const INTEGER_RBF_ROM uint8_t inputs[12] = {
+        145, 179, 72, 199, 125, 126, 128, 145, 77, 96, 121, 127,
+    };
+    static const INTEGER_RBF_ROM int32_t expected[4] = {511364616, -121144164, 123673523, -175625289};
     const volatile INTEGER_RBF_ROM uint8_t *input = inputs; /* volatile: otherwise compilers copy a row with memcpy */
     const INTEGER_RBF_ROM int32_t *score = expected;
     uint8_t x[INTEGER_RBF_FEATURES];
     int32_t scores[INTEGER_RBF_OUTPUTS];
+    uint32_t sum = 0u;
 
-    for (int i = 0; i < 2; ++i) {
+    sum += integer_rbf_sum((const volatile INTEGER_RBF_ROM uint8_t *)integer_rbf_powers,
+        (uint32_t)sizeof(integer_rbf_powers));
+    sum += integer_rbf_sum((const volatile INTEGER_RBF_ROM uint8_t *)integer_rbf_rows,
+        (uint32_t)sizeof(integer_rbf_rows));
+    if (sum != 1307480u) {
+        return -1;
+    }
+    for (int i = 0; i < 4; ++i) {
         for (int j = 0; j < INTEGER_RBF_FEATURES; ++j) {
             x[j] = input[j];
         }

@@ -7,9 +7,9 @@
  * input: indices of the grid
  * number format: q7: 8-bit vectors and indices, 16-bit coefficients
  * flash: 82 bytes of tables, plus code
- * RAM: stack only, 0 bytes of it in arrays
+ * RAM: stack only, 0 bytes of it in arrays; on AVR also 5 bytes of label text
  * accuracy: not measured in q7 (calibrate on labelled rows for it); the real-valued model has 96.25 % on 80 test rows in Python, as float64
- * model: sha256 631bc123ca798626
+ * model: sha256 c488d5c082052654
  * x[0]: width
  * x[1]: a "quoted" * / name
  * x[2]: gr??e
@@ -26,11 +26,18 @@
  * changes: every function is re-entrant. Negative values are never shifted right.
  */
 
+#if defined(INTEGER_RBF_H) && !defined(INTEGER_RBF_H_OF_integer_rbf)
+#error "integer_rbf.h: another model's header has the same macros, as their names differ only in case; rename one"
+#endif
+
 #ifndef INTEGER_RBF_H
 #define INTEGER_RBF_H
+#define INTEGER_RBF_H_OF_integer_rbf
 
 #include <stdint.h>
 
+/* Which export this is: its source refuses the header of another. */
+#define INTEGER_RBF_EXPORT 0xad511534u
 #define INTEGER_RBF_FEATURES 3
 #define INTEGER_RBF_CLASSES 2
 #define INTEGER_RBF_OUTPUTS 1
@@ -65,8 +72,9 @@ int integer_rbf_in_range(const uint8_t *x);
 const char *integer_rbf_label(int index);
 
 /*
- * Computes the stored examples (2) and compares each score with what Python computed, bit for bit.
- * Returns 0 if all agree, otherwise the number (from 1) of the first that does not.
+ * Adds up the bytes of all tables, computes the stored examples (4) and compares each score with what Python computed,
+ * bit for bit. Returns 0 if all agree, -1 if a table is damaged, otherwise the number (from 1) of the first example that
+ * differs.
  */
 int integer_rbf_selftest(void);
 

@@ -2,13 +2,20 @@
 
 #include "laplacian_text.h"
 
+#if LAPLACIAN_TEXT_EXPORT != 0x4700fe63u
+#error "this file and laplacian_text.h are from different exports; export both again"
+#endif
+
 #include <stdint.h>
 
 /* Keeps tables in flash on AVR, where plain const data is copied to RAM. Pointers to tables need it too. */
+#if defined(__FLASH) && defined(__STRICT_ANSI__)
+#error "compile laplacian_text.c for AVR with -std=gnu99: -std=c99 has no __flash, so tables would fill the RAM"
+#elif defined(__AVR__) && defined(__cplusplus)
+#error "compile laplacian_text.c for AVR as C: C++ has no __flash, so tables would fill the RAM"
+#endif
 #if defined(__FLASH) && !defined(__STRICT_ANSI__)
 #define LAPLACIAN_TEXT_ROM __flash
-#elif defined(__FLASH)
-#error "compile laplacian_text.c for AVR with -std=gnu99: -std=c99 has no __flash, so tables would fill the RAM"
 #else
 #define LAPLACIAN_TEXT_ROM
 #endif
@@ -28,28 +35,27 @@ static const LAPLACIAN_TEXT_ROM float laplacian_text_coef[15] = {
 /* score of each output before any vector is added */
 static const LAPLACIAN_TEXT_ROM float laplacian_text_intercept[3] = {0.059f, 0.15f, 0.2f};
 
-#ifdef __FAST_MATH__
-#error "compile laplacian_text.c without -ffast-math: it removes the rounding that splits t into integer and fraction"
-#endif
-
 /*
- * 2^t, with a relative error of at most 2.0e-7 for t from -126 to 127. Below -126 the result is at most 2^-126; from
- * 127.5 up, and for NaN, it is 0. Needs IEEE 754 binary32 and round-to-nearest.
+ * 2^t for t up to 0, with a relative error of at most 2.0e-7 from -126 up. Below -126 the result is at most 2^-126. Rounding
+ * may lift t above 0; beyond 0.5, and for NaN, the result is 0. Needs IEEE 754 binary32.
+ * No compiler flag breaks it: conversions split t into integer and fraction, and its range is tested on its bits.
  */
 static float laplacian_text_exp2(float t)
 {
-    union { float value; uint32_t bits; } whole, result;
-    float f;
+    union { float value; uint32_t bits; } number;
+    uint32_t halvings;
+    float f; /* -0.5 to 0.5 */
 
-    whole.value = t + 12582912.0f; /* 1.5 * 2^23: the low bits now hold t, rounded to an integer */
-    f = t + (12582912.0f - whole.value); /* -0.5 to 0.5 */
-    /* minimax polynomial on -0.5 to 0.5 */
-    result.value = ((((0.0013264727f * f + 0.009671513f) * f + 0.055507336f) * f + 0.24022242f) * f + 0.693147f) * f + 1.0f;
-    result.bits += whole.bits << 23; /* the integer goes into the exponent field */
-    if (whole.bits - 0x4B3FFF82u > 253u) {
-        result.bits = 0u; /* t, rounded, is outside -126 to 127 */
+    number.value = 0.5f - t;
+    if (number.bits > 0x42FD0000u) { /* outside 0 to 126.5 */
+        return 0.0f;
     }
-    return result.value;
+    halvings = (uint32_t)number.value; /* -t, rounded */
+    f = t + (float)halvings;
+    /* minimax polynomial on -0.5 to 0.5 */
+    number.value = ((((0.0013264727f * f + 0.009671513f) * f + 0.055507336f) * f + 0.24022242f) * f + 0.693147f) * f + 1.0f;
+    number.bits -= halvings << 23; /* in the exponent field */
+    return number.value;
 }
 
 /* |d|, by clearing the sign bit: one instruction on most processors, with or without an FPU. */
@@ -104,7 +110,7 @@ int laplacian_text_predict(const float *x)
 
 const char *laplacian_text_label(int index)
 {
-    static const char *const labels[LAPLACIAN_TEXT_CLASSES] = {
+    static const char *const LAPLACIAN_TEXT_ROM labels[LAPLACIAN_TEXT_CLASSES] = {
         "left",
         "right",
         "gr\303\266\303\237er",
@@ -112,30 +118,59 @@ const char *laplacian_text_label(int index)
     return (index >= 0 && index < LAPLACIAN_TEXT_CLASSES) ? labels[index] : "";
 }
 
+/*
+ * Adds b * b + b over the bytes b of a table. A changed byte changes the sum; the order of bytes and gaps of 0 do not.
+ * volatile: the table itself is read, not what the compiler knows of it.
+ */
+static uint32_t laplacian_text_sum(const volatile LAPLACIAN_TEXT_ROM uint8_t *table, uint32_t size)
+{
+    uint32_t sum = 0u;
+
+    for (uint32_t i = 0u; i < size; ++i) {
+        const uint32_t b = table[i];
+
+        sum += b * b + b;
+    }
+    return sum;
+}
+
 int laplacian_text_selftest(void)
 {
-    static const LAPLACIAN_TEXT_ROM float inputs[8] = {
-        0.956f, 0.205f, -0.938f, -0.666f, 0.841f, 0.308f, -0.885f, 0.989f,
+    static const LAPLACIAN_TEXT_ROM float inputs[16] = {
+        0.841f, 0.308f, -0.885f, 0.989f, -0.983f, 0.847f, -0.323f, -0.594f, 0.956f, 0.205f, -0.938f, -0.666f,
+        0.249f, 0.854f, 1.0f, 0.92f,
     };
-    static const LAPLACIAN_TEXT_ROM float expected[6] = {
-        1.1999271f, -1.4388201f, -1.6534276f, 1.8511943f, -0.41732335f, -1.0977211f,
+    static const LAPLACIAN_TEXT_ROM float expected[12] = {
+        1.8511943f, -0.41732335f, -1.0977211f, -0.4482051f, -1.5220317f, -1.1592628f, 1.1999271f, -1.4388201f,
+        -1.6534276f, 0.022006717f, -1.1024834f, -1.2842797f,
     };
-    static const LAPLACIAN_TEXT_ROM int classes[2] = {0, 0};
+    static const LAPLACIAN_TEXT_ROM int classes[4] = {0, 0, 0, 0};
     const volatile LAPLACIAN_TEXT_ROM float *input = inputs; /* volatile: otherwise compilers copy a row with memcpy */
     const LAPLACIAN_TEXT_ROM float *score = expected;
     float x[LAPLACIAN_TEXT_FEATURES];
     float scores[LAPLACIAN_TEXT_OUTPUTS];
+    uint32_t sum = 0u;
 
-    for (int i = 0; i < 2; ++i) {
+    sum += laplacian_text_sum((const volatile LAPLACIAN_TEXT_ROM uint8_t *)laplacian_text_vectors,
+        (uint32_t)sizeof(laplacian_text_vectors));
+    sum += laplacian_text_sum((const volatile LAPLACIAN_TEXT_ROM uint8_t *)laplacian_text_coef,
+        (uint32_t)sizeof(laplacian_text_coef));
+    sum += laplacian_text_sum((const volatile LAPLACIAN_TEXT_ROM uint8_t *)laplacian_text_intercept,
+        (uint32_t)sizeof(laplacian_text_intercept));
+    if (sum != 3263336u) {
+        return -1;
+    }
+    for (int i = 0; i < 4; ++i) {
         for (int j = 0; j < LAPLACIAN_TEXT_FEATURES; ++j) {
             x[j] = input[j];
         }
         laplacian_text_scores(x, scores);
         for (int k = 0; k < LAPLACIAN_TEXT_OUTPUTS; ++k) {
-            const float difference = scores[k] - score[k];
+            union { float value; uint32_t bits; } difference;
 
-            /* Written so that a NaN fails. */
-            if (!(difference <= 0.0018511943f && difference >= -0.0018511943f)) {
+            difference.value = scores[k] - score[k];
+            /* Off by more than 2.1058456e-06f? Compared as bits: a NaN is, whatever the compiler's flags. */
+            if ((difference.bits & 0x7FFFFFFFu) > 0x360D5227u) {
                 return i + 1;
             }
         }

@@ -7,15 +7,22 @@
  * input: raw features
  * number format: float32
  * flash: 152 bytes of tables, plus code
- * RAM: stack only, 12 bytes of it in arrays
- * model: sha256 ba37368a45773788
+ * RAM: stack only, 12 bytes of it in arrays; on AVR also 21 bytes of label text
+ * model: sha256 aa9fb8d3c6030dce
  *
  * C99, also C++. No libc, no libm, no heap, no static data that changes: every function is re-entrant.
  */
 
+#if defined(LAPLACIAN_TEXT_H) && !defined(LAPLACIAN_TEXT_H_OF_laplacian_text)
+#error "laplacian_text.h: another model's header has the same macros, as their names differ only in case; rename one"
+#endif
+
 #ifndef LAPLACIAN_TEXT_H
 #define LAPLACIAN_TEXT_H
+#define LAPLACIAN_TEXT_H_OF_laplacian_text
 
+/* Which export this is: its source refuses the header of another. */
+#define LAPLACIAN_TEXT_EXPORT 0x4700fe63u
 #define LAPLACIAN_TEXT_FEATURES 4
 #define LAPLACIAN_TEXT_CLASSES 3
 #define LAPLACIAN_TEXT_OUTPUTS 3
@@ -27,13 +34,14 @@ extern "C" {
 
 /*
  * Writes LAPLACIAN_TEXT_OUTPUTS scores for the LAPLACIAN_TEXT_FEATURES raw features in x. The largest wins.
- * The two arrays must not overlap. All features must be finite; otherwise the scores are meaningless.
+ * The two arrays must not overlap. Nothing overflows while every feature lies from -1e37 to 1e37;
+ * beyond that, and for NaN, the scores may be meaningless.
  */
 void laplacian_text_scores(const float *x, float *scores);
 
 /*
  * Returns the class index, 0 to LAPLACIAN_TEXT_CLASSES - 1, for the LAPLACIAN_TEXT_FEATURES raw features in x.
- * The first wins on ties. All features must be finite; otherwise the index is in range but meaningless.
+ * The first wins on ties. Where scores may be meaningless, so may the index, but it is in range.
  */
 int laplacian_text_predict(const float *x);
 
@@ -41,8 +49,9 @@ int laplacian_text_predict(const float *x);
 const char *laplacian_text_label(int index);
 
 /*
- * Computes the stored examples (2) and compares each score with what Python computed.
- * Returns 0 if all agree within 0.0018511943f, otherwise the number (from 1) of the first that does not.
+ * Adds up the bytes of all tables, computes the stored examples (4) and compares each score with what Python computed.
+ * Returns 0 if all agree within 2.1058456e-06f, -1 if a table is damaged, otherwise the number (from 1) of the first
+ * example that differs.
  */
 int laplacian_text_selftest(void);
 

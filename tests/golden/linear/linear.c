@@ -2,11 +2,20 @@
 
 #include "linear.h"
 
+#if LINEAR_EXPORT != 0x565f8601u
+#error "this file and linear.h are from different exports; export both again"
+#endif
+
+#include <stdint.h>
+
 /* Keeps tables in flash on AVR, where plain const data is copied to RAM. Pointers to tables need it too. */
+#if defined(__FLASH) && defined(__STRICT_ANSI__)
+#error "compile linear.c for AVR with -std=gnu99: -std=c99 has no __flash, so tables would fill the RAM"
+#elif defined(__AVR__) && defined(__cplusplus)
+#error "compile linear.c for AVR as C: C++ has no __flash, so tables would fill the RAM"
+#endif
 #if defined(__FLASH) && !defined(__STRICT_ANSI__)
 #define LINEAR_ROM __flash
-#elif defined(__FLASH)
-#error "compile linear.c for AVR with -std=gnu99: -std=c99 has no __flash, so tables would fill the RAM"
 #else
 #define LINEAR_ROM
 #endif
@@ -62,7 +71,7 @@ int linear_predict(const float *x)
 
 const char *linear_label(int index)
 {
-    static const char *const labels[LINEAR_CLASSES] = {
+    static const char *const LINEAR_ROM labels[LINEAR_CLASSES] = {
         "10",
         "20",
         "30",
@@ -70,32 +79,59 @@ const char *linear_label(int index)
     return (index >= 0 && index < LINEAR_CLASSES) ? labels[index] : "";
 }
 
+/*
+ * Adds b * b + b over the bytes b of a table. A changed byte changes the sum; the order of bytes and gaps of 0 do not.
+ * volatile: the table itself is read, not what the compiler knows of it.
+ */
+static uint32_t linear_sum(const volatile LINEAR_ROM uint8_t *table, uint32_t size)
+{
+    uint32_t sum = 0u;
+
+    for (uint32_t i = 0u; i < size; ++i) {
+        const uint32_t b = table[i];
+
+        sum += b * b + b;
+    }
+    return sum;
+}
+
 int linear_selftest(void)
 {
-    static const LINEAR_ROM float inputs[12] = {
-        2.753f, 0.513f, -1.354f, 0.8225f, 2.523f, 0.616f, -1.3275f, 1.23625f, 2.671f, 0.773f, -1.0555f,
-        0.74575f,
+    static const LINEAR_ROM float inputs[16] = {
+        2.523f, 0.616f, -1.3275f, 1.23625f, -1.125f, 1.155f, -1.0465f, 0.8405f, 1.339f, 1.162f, -0.385f, 1.219f,
+        2.753f, 0.513f, -1.354f, 0.8225f,
     };
-    static const LINEAR_ROM float expected[9] = {
-        4.549655f, -3.894993f, -5.215906f, 6.179498f, -3.7492247f, -1.7784339f, 2.9793704f, -3.5002139f,
-        -3.9571917f,
+    static const LINEAR_ROM float expected[12] = {
+        6.179498f, -3.7492247f, -1.7784339f, -3.7090123f, -1.1410617f, -2.1362321f, 0.57424694f, -0.82385767f,
+        4.5419955f, 4.549655f, -3.894993f, -5.215906f,
     };
-    static const LINEAR_ROM int classes[3] = {0, 0, 0};
+    static const LINEAR_ROM int classes[4] = {0, 1, 2, 0};
     const volatile LINEAR_ROM float *input = inputs; /* volatile: otherwise compilers copy a row with memcpy */
     const LINEAR_ROM float *score = expected;
     float x[LINEAR_FEATURES];
     float scores[LINEAR_OUTPUTS];
+    uint32_t sum = 0u;
 
-    for (int i = 0; i < 3; ++i) {
+    sum += linear_sum((const volatile LINEAR_ROM uint8_t *)linear_vectors,
+        (uint32_t)sizeof(linear_vectors));
+    sum += linear_sum((const volatile LINEAR_ROM uint8_t *)linear_coef,
+        (uint32_t)sizeof(linear_coef));
+    sum += linear_sum((const volatile LINEAR_ROM uint8_t *)linear_intercept,
+        (uint32_t)sizeof(linear_intercept));
+    if (sum != 1677956u) {
+        return -1;
+    }
+    for (int i = 0; i < 4; ++i) {
         for (int j = 0; j < LINEAR_FEATURES; ++j) {
             x[j] = input[j];
         }
         linear_scores(x, scores);
         for (int k = 0; k < LINEAR_OUTPUTS; ++k) {
-            const float difference = scores[k] - score[k];
+            union { float value; uint32_t bits; } difference;
 
-            /* Written so that a NaN fails. */
-            if (!(difference <= 0.006179498f && difference >= -0.006179498f)) {
+            difference.value = scores[k] - score[k];
+            /* Off by more than 1.5347503e-05f? Compared as bits: a NaN is, whatever the compiler's flags. */
+            if ((difference.bits & 0x7FFFFFFFu) > 0x3780BE83u) {
                 return i + 1;
             }
         }

@@ -7,15 +7,22 @@
  * input: raw features
  * number format: float32
  * flash: 108 bytes of tables, plus code
- * RAM: stack only, 12 bytes of it in arrays
- * model: sha256 21429746475b2a4b
+ * RAM: stack only, 12 bytes of it in arrays; on AVR also 10 bytes of label text
+ * model: sha256 32821742d58d70d4
  *
  * C99, also C++. No libc, no libm, no heap, no static data that changes: every function is re-entrant.
  */
 
+#if defined(LINEAR_H) && !defined(LINEAR_H_OF_linear)
+#error "linear.h: another model's header has the same macros, as their names differ only in case; rename one"
+#endif
+
 #ifndef LINEAR_H
 #define LINEAR_H
+#define LINEAR_H_OF_linear
 
+/* Which export this is: its source refuses the header of another. */
+#define LINEAR_EXPORT 0x565f8601u
 #define LINEAR_FEATURES 4
 #define LINEAR_CLASSES 3
 #define LINEAR_OUTPUTS 3
@@ -27,13 +34,14 @@ extern "C" {
 
 /*
  * Writes LINEAR_OUTPUTS scores for the LINEAR_FEATURES raw features in x. The largest wins.
- * The two arrays must not overlap. All features must be finite; otherwise the scores are meaningless.
+ * The two arrays must not overlap. Nothing overflows while every feature lies from -1e36 to 1e36;
+ * beyond that, and for NaN, the scores may be meaningless.
  */
 void linear_scores(const float *x, float *scores);
 
 /*
  * Returns the class index, 0 to LINEAR_CLASSES - 1, for the LINEAR_FEATURES raw features in x.
- * The first wins on ties. All features must be finite; otherwise the index is in range but meaningless.
+ * The first wins on ties. Where scores may be meaningless, so may the index, but it is in range.
  */
 int linear_predict(const float *x);
 
@@ -41,8 +49,9 @@ int linear_predict(const float *x);
 const char *linear_label(int index);
 
 /*
- * Computes the stored examples (3) and compares each score with what Python computed.
- * Returns 0 if all agree within 0.006179498f, otherwise the number (from 1) of the first that does not.
+ * Adds up the bytes of all tables, computes the stored examples (4) and compares each score with what Python computed.
+ * Returns 0 if all agree within 1.5347503e-05f, -1 if a table is damaged, otherwise the number (from 1) of the first
+ * example that differs.
  */
 int linear_selftest(void);
 

@@ -7,15 +7,22 @@
  * input: raw features
  * number format: float32
  * flash: 176 bytes of tables, plus code
- * RAM: stack only, 12 bytes of it in arrays
- * model: sha256 076a3a85014b0b6b
+ * RAM: stack only, 12 bytes of it in arrays; on AVR also 7 bytes of label text
+ * model: sha256 7adc06d514e37659
  *
  * C99, also C++. No libc, no libm, no heap, no static data that changes: every function is re-entrant.
  */
 
+#if defined(MATERN32_H) && !defined(MATERN32_H_OF_matern32)
+#error "matern32.h: another model's header has the same macros, as their names differ only in case; rename one"
+#endif
+
 #ifndef MATERN32_H
 #define MATERN32_H
+#define MATERN32_H_OF_matern32
 
+/* Which export this is: its source refuses the header of another. */
+#define MATERN32_EXPORT 0xea56d2adu
 #define MATERN32_FEATURES 5
 #define MATERN32_CLASSES 3
 #define MATERN32_OUTPUTS 3
@@ -27,13 +34,14 @@ extern "C" {
 
 /*
  * Writes MATERN32_OUTPUTS scores for the MATERN32_FEATURES raw features in x. The largest wins.
- * The two arrays must not overlap. All features must be finite; otherwise the scores are meaningless.
+ * The two arrays must not overlap. Nothing overflows while every feature lies from -1e18 to 1e18;
+ * beyond that, and for NaN, the scores may be meaningless.
  */
 void matern32_scores(const float *x, float *scores);
 
 /*
  * Returns the class index, 0 to MATERN32_CLASSES - 1, for the MATERN32_FEATURES raw features in x.
- * The first wins on ties. All features must be finite; otherwise the index is in range but meaningless.
+ * The first wins on ties. Where scores may be meaningless, so may the index, but it is in range.
  */
 int matern32_predict(const float *x);
 
@@ -41,8 +49,9 @@ int matern32_predict(const float *x);
 const char *matern32_label(int index);
 
 /*
- * Computes the stored examples (2) and compares each score with what Python computed.
- * Returns 0 if all agree within 0.0011729861f, otherwise the number (from 1) of the first that does not.
+ * Adds up the bytes of all tables, computes the stored examples (4) and compares each score with what Python computed.
+ * Returns 0 if all agree within 8.839936e-06f, -1 if a table is damaged, otherwise the number (from 1) of the first
+ * example that differs.
  */
 int matern32_selftest(void);
 

@@ -7,15 +7,22 @@
  * input: raw features
  * number format: float32
  * flash: 88 bytes of tables, plus code
- * RAM: stack only, 4 bytes of it in arrays
- * model: sha256 eddd556b2a584ecc
+ * RAM: stack only, 4 bytes of it in arrays; on AVR also 6 bytes of label text
+ * model: sha256 81ef5802fa7a7d07
  *
  * C99, also C++. No libc, no libm, no heap, no static data that changes: every function is re-entrant.
  */
 
+#if defined(POLY_H) && !defined(POLY_H_OF_poly)
+#error "poly.h: another model's header has the same macros, as their names differ only in case; rename one"
+#endif
+
 #ifndef POLY_H
 #define POLY_H
+#define POLY_H_OF_poly
 
+/* Which export this is: its source refuses the header of another. */
+#define POLY_EXPORT 0x40c6770fu
 #define POLY_FEATURES 5
 #define POLY_CLASSES 2
 #define POLY_OUTPUTS 1
@@ -27,13 +34,14 @@ extern "C" {
 
 /*
  * Writes POLY_OUTPUTS scores for the POLY_FEATURES raw features in x. Positive means class 1.
- * The two arrays must not overlap. All features must be finite; otherwise the scores are meaningless.
+ * The two arrays must not overlap. Nothing overflows while every feature lies from -1e11 to 1e11;
+ * beyond that, and for NaN, the scores may be meaningless.
  */
 void poly_scores(const float *x, float *scores);
 
 /*
  * Returns the class index, 0 to POLY_CLASSES - 1, for the POLY_FEATURES raw features in x.
- * A score of 0 is class 0. All features must be finite; otherwise the index is in range but meaningless.
+ * A score of 0 is class 0. Where scores may be meaningless, so may the index, but it is in range.
  */
 int poly_predict(const float *x);
 
@@ -41,8 +49,9 @@ int poly_predict(const float *x);
 const char *poly_label(int index);
 
 /*
- * Computes the stored examples (1) and compares each score with what Python computed.
- * Returns 0 if all agree within 0.025028024f, otherwise the number (from 1) of the first that does not.
+ * Adds up the bytes of all tables, computes the stored examples (4) and compares each score with what Python computed.
+ * Returns 0 if all agree within 0.00022051224f, -1 if a table is damaged, otherwise the number (from 1) of the first
+ * example that differs.
  */
 int poly_selftest(void);
 

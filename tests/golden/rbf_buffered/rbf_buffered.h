@@ -7,15 +7,22 @@
  * input: raw features, scaled into a buffer
  * number format: float32
  * flash: 388 bytes of tables, plus code
- * RAM: stack only, 76 bytes of it in arrays
- * model: sha256 cebe169171118ac8
+ * RAM: stack only, 76 bytes of it in arrays; on AVR also 5 bytes of label text
+ * model: sha256 046b00603c630dcc
  *
  * C99, also C++. No libc, no libm, no heap, no static data that changes: every function is re-entrant.
  */
 
+#if defined(RBF_BUFFERED_H) && !defined(RBF_BUFFERED_H_OF_rbf_buffered)
+#error "rbf_buffered.h: another model's header has the same macros, as their names differ only in case; rename one"
+#endif
+
 #ifndef RBF_BUFFERED_H
 #define RBF_BUFFERED_H
+#define RBF_BUFFERED_H_OF_rbf_buffered
 
+/* Which export this is: its source refuses the header of another. */
+#define RBF_BUFFERED_EXPORT 0x53b30f60u
 #define RBF_BUFFERED_FEATURES 18
 #define RBF_BUFFERED_CLASSES 2
 #define RBF_BUFFERED_OUTPUTS 1
@@ -27,13 +34,14 @@ extern "C" {
 
 /*
  * Writes RBF_BUFFERED_OUTPUTS scores for the RBF_BUFFERED_FEATURES raw features in x. Positive means class 1.
- * The two arrays must not overlap. All features must be finite; otherwise the scores are meaningless.
+ * The two arrays must not overlap. Nothing overflows while every feature lies from -1e18 to 1e18;
+ * beyond that, and for NaN, the scores may be meaningless.
  */
 void rbf_buffered_scores(const float *x, float *scores);
 
 /*
  * Returns the class index, 0 to RBF_BUFFERED_CLASSES - 1, for the RBF_BUFFERED_FEATURES raw features in x.
- * A score of 0 is class 0. All features must be finite; otherwise the index is in range but meaningless.
+ * A score of 0 is class 0. Where scores may be meaningless, so may the index, but it is in range.
  */
 int rbf_buffered_predict(const float *x);
 
@@ -41,8 +49,9 @@ int rbf_buffered_predict(const float *x);
 const char *rbf_buffered_label(int index);
 
 /*
- * Computes the stored examples (1) and compares each score with what Python computed.
- * Returns 0 if all agree within 0.0015250329f, otherwise the number (from 1) of the first that does not.
+ * Adds up the bytes of all tables, computes the stored examples (4) and compares each score with what Python computed.
+ * Returns 0 if all agree within 1.0783423e-05f, -1 if a table is damaged, otherwise the number (from 1) of the first
+ * example that differs.
  */
 int rbf_buffered_selftest(void);
 

@@ -2,13 +2,20 @@
 
 #include "rbf_powers.h"
 
+#if RBF_POWERS_EXPORT != 0x22226a9du
+#error "this file and rbf_powers.h are from different exports; export both again"
+#endif
+
 #include <stdint.h>
 
 /* Keeps tables in flash on AVR, where plain const data is copied to RAM. Pointers to tables need it too. */
+#if defined(__FLASH) && defined(__STRICT_ANSI__)
+#error "compile rbf_powers.c for AVR with -std=gnu99: -std=c99 has no __flash, so tables would fill the RAM"
+#elif defined(__AVR__) && defined(__cplusplus)
+#error "compile rbf_powers.c for AVR as C: C++ has no __flash, so tables would fill the RAM"
+#endif
 #if defined(__FLASH) && !defined(__STRICT_ANSI__)
 #define RBF_POWERS_ROM __flash
-#elif defined(__FLASH)
-#error "compile rbf_powers.c for AVR with -std=gnu99: -std=c99 has no __flash, so tables would fill the RAM"
 #else
 #define RBF_POWERS_ROM
 #endif
@@ -30,28 +37,27 @@ static const RBF_POWERS_ROM float rbf_powers_coef[48] = {
 /* score of each output before any vector is added */
 static const RBF_POWERS_ROM float rbf_powers_intercept[3] = {0.059f, 0.15f, 0.2f};
 
-#ifdef __FAST_MATH__
-#error "compile rbf_powers.c without -ffast-math: it removes the rounding that splits t into integer and fraction"
-#endif
-
 /*
- * 2^t, with a relative error of at most 2.0e-7 for t from -126 to 127. Below -126 the result is at most 2^-126; from
- * 127.5 up, and for NaN, it is 0. Needs IEEE 754 binary32 and round-to-nearest.
+ * 2^t for t up to 0, with a relative error of at most 2.0e-7 from -126 up. Below -126 the result is at most 2^-126. Rounding
+ * may lift t above 0; beyond 0.5, and for NaN, the result is 0. Needs IEEE 754 binary32.
+ * No compiler flag breaks it: conversions split t into integer and fraction, and its range is tested on its bits.
  */
 static float rbf_powers_exp2(float t)
 {
-    union { float value; uint32_t bits; } whole, result;
-    float f;
+    union { float value; uint32_t bits; } number;
+    uint32_t halvings;
+    float f; /* -0.5 to 0.5 */
 
-    whole.value = t + 12582912.0f; /* 1.5 * 2^23: the low bits now hold t, rounded to an integer */
-    f = t + (12582912.0f - whole.value); /* -0.5 to 0.5 */
-    /* minimax polynomial on -0.5 to 0.5 */
-    result.value = ((((0.0013264727f * f + 0.009671513f) * f + 0.055507336f) * f + 0.24022242f) * f + 0.693147f) * f + 1.0f;
-    result.bits += whole.bits << 23; /* the integer goes into the exponent field */
-    if (whole.bits - 0x4B3FFF82u > 253u) {
-        result.bits = 0u; /* t, rounded, is outside -126 to 127 */
+    number.value = 0.5f - t;
+    if (number.bits > 0x42FD0000u) { /* outside 0 to 126.5 */
+        return 0.0f;
     }
-    return result.value;
+    halvings = (uint32_t)number.value; /* -t, rounded */
+    f = t + (float)halvings;
+    /* minimax polynomial on -0.5 to 0.5 */
+    number.value = ((((0.0013264727f * f + 0.009671513f) * f + 0.055507336f) * f + 0.24022242f) * f + 0.693147f) * f + 1.0f;
+    number.bits -= halvings << 23; /* in the exponent field */
+    return number.value;
 }
 
 void rbf_powers_scores(const float *x, float *scores)
@@ -103,7 +109,7 @@ int rbf_powers_predict(const float *x)
 
 const char *rbf_powers_label(int index)
 {
-    static const char *const labels[RBF_POWERS_CLASSES] = {
+    static const char *const RBF_POWERS_ROM labels[RBF_POWERS_CLASSES] = {
         "0",
         "1",
         "2",
@@ -111,28 +117,58 @@ const char *rbf_powers_label(int index)
     return (index >= 0 && index < RBF_POWERS_CLASSES) ? labels[index] : "";
 }
 
+/*
+ * Adds b * b + b over the bytes b of a table. A changed byte changes the sum; the order of bytes and gaps of 0 do not.
+ * volatile: the table itself is read, not what the compiler knows of it.
+ */
+static uint32_t rbf_powers_sum(const volatile RBF_POWERS_ROM uint8_t *table, uint32_t size)
+{
+    uint32_t sum = 0u;
+
+    for (uint32_t i = 0u; i < size; ++i) {
+        const uint32_t b = table[i];
+
+        sum += b * b + b;
+    }
+    return sum;
+}
+
 int rbf_powers_selftest(void)
 {
-    static const RBF_POWERS_ROM float inputs[6] = {0.841f, 0.308f, -0.885f, 0.989f, -0.983f, 0.847f};
-    static const RBF_POWERS_ROM float expected[6] = {
-        -0.9038877f, 0.03284147f, 4.3120656f, -3.4552746f, -0.022951901f, 3.2010055f,
+    static const RBF_POWERS_ROM float inputs[12] = {
+        0.915f, -0.3375f, -0.019f, -0.323f, -0.594f, 0.956f, 0.841f, 0.308f, -0.885f, 0.989f, -0.983f, 0.847f,
     };
-    static const RBF_POWERS_ROM int classes[2] = {2, 2};
+    static const RBF_POWERS_ROM float expected[12] = {
+        -1.6474705f, -0.5055303f, 3.8056602f, -1.455089f, -0.39903414f, 1.2862638f, -0.9038877f, 0.03284147f,
+        4.3120656f, -3.4552746f, -0.022951901f, 3.2010055f,
+    };
+    static const RBF_POWERS_ROM int classes[4] = {2, 2, 2, 2};
     const volatile RBF_POWERS_ROM float *input = inputs; /* volatile: otherwise compilers copy a row with memcpy */
     const RBF_POWERS_ROM float *score = expected;
     float x[RBF_POWERS_FEATURES];
     float scores[RBF_POWERS_OUTPUTS];
+    uint32_t sum = 0u;
 
-    for (int i = 0; i < 2; ++i) {
+    sum += rbf_powers_sum((const volatile RBF_POWERS_ROM uint8_t *)rbf_powers_vectors,
+        (uint32_t)sizeof(rbf_powers_vectors));
+    sum += rbf_powers_sum((const volatile RBF_POWERS_ROM uint8_t *)rbf_powers_coef,
+        (uint32_t)sizeof(rbf_powers_coef));
+    sum += rbf_powers_sum((const volatile RBF_POWERS_ROM uint8_t *)rbf_powers_intercept,
+        (uint32_t)sizeof(rbf_powers_intercept));
+    if (sum != 5745432u) {
+        return -1;
+    }
+    for (int i = 0; i < 4; ++i) {
         for (int j = 0; j < RBF_POWERS_FEATURES; ++j) {
             x[j] = input[j];
         }
         rbf_powers_scores(x, scores);
         for (int k = 0; k < RBF_POWERS_OUTPUTS; ++k) {
-            const float difference = scores[k] - score[k];
+            union { float value; uint32_t bits; } difference;
 
-            /* Written so that a NaN fails. */
-            if (!(difference <= 0.0043120654f && difference >= -0.0043120654f)) {
+            difference.value = scores[k] - score[k];
+            /* Off by more than 3.2455402e-05f? Compared as bits: a NaN is, whatever the compiler's flags. */
+            if ((difference.bits & 0x7FFFFFFFu) > 0x380820B9u) {
                 return i + 1;
             }
         }

@@ -7,15 +7,22 @@
  * input: raw features
  * number format: float32
  * flash: 268 bytes of tables, plus code
- * RAM: stack only, 12 bytes of it in arrays
- * model: sha256 e9dc76b3247dd77e
+ * RAM: stack only, 12 bytes of it in arrays; on AVR also 7 bytes of label text
+ * model: sha256 8b24f774dd6c380a
  *
  * C99, also C++. No libc, no libm, no heap, no static data that changes: every function is re-entrant.
  */
 
+#if defined(RBF_POWERS_H) && !defined(RBF_POWERS_H_OF_rbf_powers)
+#error "rbf_powers.h: another model's header has the same macros, as their names differ only in case; rename one"
+#endif
+
 #ifndef RBF_POWERS_H
 #define RBF_POWERS_H
+#define RBF_POWERS_H_OF_rbf_powers
 
+/* Which export this is: its source refuses the header of another. */
+#define RBF_POWERS_EXPORT 0x22226a9du
 #define RBF_POWERS_FEATURES 3
 #define RBF_POWERS_CLASSES 3
 #define RBF_POWERS_OUTPUTS 3
@@ -27,13 +34,14 @@ extern "C" {
 
 /*
  * Writes RBF_POWERS_OUTPUTS scores for the RBF_POWERS_FEATURES raw features in x. The largest wins.
- * The two arrays must not overlap. All features must be finite; otherwise the scores are meaningless.
+ * The two arrays must not overlap. Nothing overflows while every feature lies from -1e18 to 1e18;
+ * beyond that, and for NaN, the scores may be meaningless.
  */
 void rbf_powers_scores(const float *x, float *scores);
 
 /*
  * Returns the class index, 0 to RBF_POWERS_CLASSES - 1, for the RBF_POWERS_FEATURES raw features in x.
- * The first wins on ties. All features must be finite; otherwise the index is in range but meaningless.
+ * The first wins on ties. Where scores may be meaningless, so may the index, but it is in range.
  */
 int rbf_powers_predict(const float *x);
 
@@ -41,8 +49,9 @@ int rbf_powers_predict(const float *x);
 const char *rbf_powers_label(int index);
 
 /*
- * Computes the stored examples (2) and compares each score with what Python computed.
- * Returns 0 if all agree within 0.0043120654f, otherwise the number (from 1) of the first that does not.
+ * Adds up the bytes of all tables, computes the stored examples (4) and compares each score with what Python computed.
+ * Returns 0 if all agree within 3.2455402e-05f, -1 if a table is damaged, otherwise the number (from 1) of the first
+ * example that differs.
  */
 int rbf_powers_selftest(void);
 

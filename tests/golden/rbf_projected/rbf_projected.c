@@ -2,13 +2,20 @@
 
 #include "rbf_projected.h"
 
+#if RBF_PROJECTED_EXPORT != 0x01c51233u
+#error "this file and rbf_projected.h are from different exports; export both again"
+#endif
+
 #include <stdint.h>
 
 /* Keeps tables in flash on AVR, where plain const data is copied to RAM. Pointers to tables need it too. */
+#if defined(__FLASH) && defined(__STRICT_ANSI__)
+#error "compile rbf_projected.c for AVR with -std=gnu99: -std=c99 has no __flash, so tables would fill the RAM"
+#elif defined(__AVR__) && defined(__cplusplus)
+#error "compile rbf_projected.c for AVR as C: C++ has no __flash, so tables would fill the RAM"
+#endif
 #if defined(__FLASH) && !defined(__STRICT_ANSI__)
 #define RBF_PROJECTED_ROM __flash
-#elif defined(__FLASH)
-#error "compile rbf_projected.c for AVR with -std=gnu99: -std=c99 has no __flash, so tables would fill the RAM"
 #else
 #define RBF_PROJECTED_ROM
 #endif
@@ -39,28 +46,27 @@ static const RBF_PROJECTED_ROM float rbf_projected_coef[12] = {
 /* score of each output before any vector is added */
 static const RBF_PROJECTED_ROM float rbf_projected_intercept[3] = {0.059f, 0.15f, 0.2f};
 
-#ifdef __FAST_MATH__
-#error "compile rbf_projected.c without -ffast-math: it removes the rounding that splits t into integer and fraction"
-#endif
-
 /*
- * 2^t, with a relative error of at most 2.0e-7 for t from -126 to 127. Below -126 the result is at most 2^-126; from
- * 127.5 up, and for NaN, it is 0. Needs IEEE 754 binary32 and round-to-nearest.
+ * 2^t for t up to 0, with a relative error of at most 2.0e-7 from -126 up. Below -126 the result is at most 2^-126. Rounding
+ * may lift t above 0; beyond 0.5, and for NaN, the result is 0. Needs IEEE 754 binary32.
+ * No compiler flag breaks it: conversions split t into integer and fraction, and its range is tested on its bits.
  */
 static float rbf_projected_exp2(float t)
 {
-    union { float value; uint32_t bits; } whole, result;
-    float f;
+    union { float value; uint32_t bits; } number;
+    uint32_t halvings;
+    float f; /* -0.5 to 0.5 */
 
-    whole.value = t + 12582912.0f; /* 1.5 * 2^23: the low bits now hold t, rounded to an integer */
-    f = t + (12582912.0f - whole.value); /* -0.5 to 0.5 */
-    /* minimax polynomial on -0.5 to 0.5 */
-    result.value = ((((0.0013264727f * f + 0.009671513f) * f + 0.055507336f) * f + 0.24022242f) * f + 0.693147f) * f + 1.0f;
-    result.bits += whole.bits << 23; /* the integer goes into the exponent field */
-    if (whole.bits - 0x4B3FFF82u > 253u) {
-        result.bits = 0u; /* t, rounded, is outside -126 to 127 */
+    number.value = 0.5f - t;
+    if (number.bits > 0x42FD0000u) { /* outside 0 to 126.5 */
+        return 0.0f;
     }
-    return result.value;
+    halvings = (uint32_t)number.value; /* -t, rounded */
+    f = t + (float)halvings;
+    /* minimax polynomial on -0.5 to 0.5 */
+    number.value = ((((0.0013264727f * f + 0.009671513f) * f + 0.055507336f) * f + 0.24022242f) * f + 0.693147f) * f + 1.0f;
+    number.bits -= halvings << 23; /* in the exponent field */
+    return number.value;
 }
 
 void rbf_projected_scores(const float *x, float *scores)
@@ -129,7 +135,7 @@ int rbf_projected_predict(const float *x)
 
 const char *rbf_projected_label(int index)
 {
-    static const char *const labels[RBF_PROJECTED_CLASSES] = {
+    static const char *const RBF_PROJECTED_ROM labels[RBF_PROJECTED_CLASSES] = {
         "0",
         "1",
         "2",
@@ -137,35 +143,72 @@ const char *rbf_projected_label(int index)
     return (index >= 0 && index < RBF_PROJECTED_CLASSES) ? labels[index] : "";
 }
 
+/*
+ * Adds b * b + b over the bytes b of a table. A changed byte changes the sum; the order of bytes and gaps of 0 do not.
+ * volatile: the table itself is read, not what the compiler knows of it.
+ */
+static uint32_t rbf_projected_sum(const volatile RBF_PROJECTED_ROM uint8_t *table, uint32_t size)
+{
+    uint32_t sum = 0u;
+
+    for (uint32_t i = 0u; i < size; ++i) {
+        const uint32_t b = table[i];
+
+        sum += b * b + b;
+    }
+    return sum;
+}
+
 int rbf_projected_selftest(void)
 {
-    static const RBF_PROJECTED_ROM float inputs[40] = {
+    static const RBF_PROJECTED_ROM float inputs[80] = {
+        -0.21693407f, 0.059122857f, -0.1546744f, -0.09262518f, 0.46941578f, -0.1251733f, 0.18494447f,
+        -0.13536367f, -0.16471845f, -0.08411119f, 0.4129755f, 0.1659806f, 0.45557693f, -0.47704482f,
+        0.022079049f, 0.5627199f, -0.1448289f, -0.20081338f, 0.42451704f, 0.34308943f, 0.7830659f, -0.94087714f,
+        0.8453256f, -1.0926251f, 1.4694158f, -1.1251733f, 1.1849445f, -1.1353637f, 0.83528155f, -1.0841112f,
+        1.4129755f, -0.83401936f, 1.4555769f, -1.4770448f, 1.022079f, -0.43728012f, 0.8551711f, -1.2008134f,
+        1.424517f, -0.6569106f, 0.71598166f, 0.48294592f, -0.28865296f, -0.37618786f, 0.23944369f, -0.18706083f,
+        0.17383799f, 0.048488237f, 0.08593027f, -0.15047197f, -0.28140718f, -0.7061721f, 0.07372687f,
+        -0.16125432f, 0.019494206f, -0.12594263f, -0.48675042f, 0.061381083f, 0.095197275f, -0.5684853f,
         0.4113803f, 0.11146994f, 0.014879571f, -0.057356305f, -0.2795055f, 0.046391025f, -0.078233115f,
         0.12074154f, 0.1487453f, 0.0057574143f, -0.42120248f, -0.367596f, -0.33502096f, 0.31009972f,
-        -0.015197903f, -0.4796669f, -0.051636588f, 0.16883409f, -0.30472487f, -0.4599618f, 0.120263286f,
-        -0.11147822f, -0.36442497f, -0.16630712f, 0.29075047f, 0.3909083f, 0.3117315f, -0.04707906f,
-        -0.31715843f, -0.3617281f, -0.16186169f, -0.09631923f, -0.11551572f, -0.34186018f, -0.16061692f,
-        0.089829005f, -0.10480814f, -0.3162349f, -0.15733026f, -0.083807275f,
+        -0.015197903f, -0.4796669f, -0.051636588f, 0.16883409f, -0.30472487f, -0.4599618f,
     };
-    static const RBF_PROJECTED_ROM float expected[6] = {
-        0.040943623f, -1.2139195f, -1.10705f, -0.3577125f, -0.80504274f, -1.5594474f,
+    static const RBF_PROJECTED_ROM float expected[12] = {
+        0.68465644f, 0.498939f, -1.3467975f, 0.30166507f, 0.5108253f, -0.47218782f, -0.4333462f, -0.51664305f,
+        -1.1479949f, 0.040943623f, -1.2139195f, -1.10705f,
     };
-    static const RBF_PROJECTED_ROM int classes[2] = {0, 0};
+    static const RBF_PROJECTED_ROM int classes[4] = {0, 1, 0, 0};
     const volatile RBF_PROJECTED_ROM float *input = inputs; /* volatile: otherwise compilers copy a row with memcpy */
     const RBF_PROJECTED_ROM float *score = expected;
     float x[RBF_PROJECTED_FEATURES];
     float scores[RBF_PROJECTED_OUTPUTS];
+    uint32_t sum = 0u;
 
-    for (int i = 0; i < 2; ++i) {
+    sum += rbf_projected_sum((const volatile RBF_PROJECTED_ROM uint8_t *)rbf_projected_projection,
+        (uint32_t)sizeof(rbf_projected_projection));
+    sum += rbf_projected_sum((const volatile RBF_PROJECTED_ROM uint8_t *)rbf_projected_projection_shift,
+        (uint32_t)sizeof(rbf_projected_projection_shift));
+    sum += rbf_projected_sum((const volatile RBF_PROJECTED_ROM uint8_t *)rbf_projected_vectors,
+        (uint32_t)sizeof(rbf_projected_vectors));
+    sum += rbf_projected_sum((const volatile RBF_PROJECTED_ROM uint8_t *)rbf_projected_coef,
+        (uint32_t)sizeof(rbf_projected_coef));
+    sum += rbf_projected_sum((const volatile RBF_PROJECTED_ROM uint8_t *)rbf_projected_intercept,
+        (uint32_t)sizeof(rbf_projected_intercept));
+    if (sum != 7980194u) {
+        return -1;
+    }
+    for (int i = 0; i < 4; ++i) {
         for (int j = 0; j < RBF_PROJECTED_FEATURES; ++j) {
             x[j] = input[j];
         }
         rbf_projected_scores(x, scores);
         for (int k = 0; k < RBF_PROJECTED_OUTPUTS; ++k) {
-            const float difference = scores[k] - score[k];
+            union { float value; uint32_t bits; } difference;
 
-            /* Written so that a NaN fails. */
-            if (!(difference <= 0.0015594474f && difference >= -0.0015594474f)) {
+            difference.value = scores[k] - score[k];
+            /* Off by more than 5.854429e-06f? Compared as bits: a NaN is, whatever the compiler's flags. */
+            if ((difference.bits & 0x7FFFFFFFu) > 0x36C4712Au) {
                 return i + 1;
             }
         }

@@ -7,15 +7,22 @@
  * input: raw features, projected to 3 values
  * number format: float32
  * flash: 376 bytes of tables, plus code
- * RAM: stack only, 24 bytes of it in arrays
- * model: sha256 139c6cb79525ef61
+ * RAM: stack only, 24 bytes of it in arrays; on AVR also 7 bytes of label text
+ * model: sha256 50397c2314224479
  *
  * C99, also C++. No libc, no libm, no heap, no static data that changes: every function is re-entrant.
  */
 
+#if defined(RBF_PROJECTED_H) && !defined(RBF_PROJECTED_H_OF_rbf_projected)
+#error "rbf_projected.h: another model's header has the same macros, as their names differ only in case; rename one"
+#endif
+
 #ifndef RBF_PROJECTED_H
 #define RBF_PROJECTED_H
+#define RBF_PROJECTED_H_OF_rbf_projected
 
+/* Which export this is: its source refuses the header of another. */
+#define RBF_PROJECTED_EXPORT 0x01c51233u
 #define RBF_PROJECTED_FEATURES 20
 #define RBF_PROJECTED_CLASSES 3
 #define RBF_PROJECTED_OUTPUTS 3
@@ -27,13 +34,14 @@ extern "C" {
 
 /*
  * Writes RBF_PROJECTED_OUTPUTS scores for the RBF_PROJECTED_FEATURES raw features in x. The largest wins.
- * The two arrays must not overlap. All features must be finite; otherwise the scores are meaningless.
+ * The two arrays must not overlap. Nothing overflows while every feature lies from -1e18 to 1e18;
+ * beyond that, and for NaN, the scores may be meaningless.
  */
 void rbf_projected_scores(const float *x, float *scores);
 
 /*
  * Returns the class index, 0 to RBF_PROJECTED_CLASSES - 1, for the RBF_PROJECTED_FEATURES raw features in x.
- * The first wins on ties. All features must be finite; otherwise the index is in range but meaningless.
+ * The first wins on ties. Where scores may be meaningless, so may the index, but it is in range.
  */
 int rbf_projected_predict(const float *x);
 
@@ -41,8 +49,9 @@ int rbf_projected_predict(const float *x);
 const char *rbf_projected_label(int index);
 
 /*
- * Computes the stored examples (2) and compares each score with what Python computed.
- * Returns 0 if all agree within 0.0015594474f, otherwise the number (from 1) of the first that does not.
+ * Adds up the bytes of all tables, computes the stored examples (4) and compares each score with what Python computed.
+ * Returns 0 if all agree within 5.854429e-06f, -1 if a table is damaged, otherwise the number (from 1) of the first
+ * example that differs.
  */
 int rbf_projected_selftest(void);
 

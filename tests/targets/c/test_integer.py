@@ -111,12 +111,24 @@ def test_no_compiler_warns_of_dsp_loops(name, language, one_file, tmp_path):
 
 
 @pytest.mark.parametrize("part", ["atmega328p", "attiny85"])
-@pytest.mark.parametrize("language", ["gnu99", "gnu++11"])
-def test_no_compiler_warns_of_avr_loops(language, part, one_file, tmp_path):
-    """C++ has no __flash, and the ATtiny85 has no multiplier: both get the portable loops."""
-    command = compiler("avr-gcc") + (["-x", "c++"] if language == "gnu++11" else [])
+def test_no_compiler_warns_of_avr_loops(part, one_file, tmp_path):
+    """The ATtiny85 has no multiplier: it gets the portable loops."""
     for dtype in INTEGERS:  # apart: where models share a table, avr-gcc 5 merges the two and calls one uninitialized
-        assert_silent(command, one_file(f"avr_{dtype}"), tmp_path, f"-mmcu={part}", f"-std={language}", "-Os")
+        assert_silent(compiler("avr-gcc"), one_file(f"avr_{dtype}"), tmp_path, f"-mmcu={part}", "-std=gnu99", "-Os")
+
+
+def test_cpp_on_avr_is_refused_rather_than_filling_the_ram(one_file, tmp_path):
+    avr = (*compiler("avr-gcc"), "-x", "c++", "-mmcu=atmega328p", "-std=gnu++11", "-Os", "-c")
+    source = one_file("avr_q7_16")
+    result = compile_c(avr, source, "-o", tmp_path / "o")
+    assert result.returncode != 0
+    assert next(line for line in result.stderr.splitlines() if "error:" in line).endswith(
+        '#error "compile avr_q7_16.c for AVR as C: C++ has no __flash, so tables would fill the RAM"'
+    )
+    assert result.stderr.count("error:") == 1
+    user = tmp_path / "sketch.cpp"
+    user.write_text(f'#include "{source.parent}/avr_q7_16.h"\nint f() {{ return avr_q7_16_selftest(); }}\n')
+    assert compile_c(avr, user, "-o", tmp_path / "o").returncode == 0
 
 
 def test_avr_c_without_flash_tables_is_refused(one_file, tmp_path):

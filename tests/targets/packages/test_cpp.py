@@ -87,6 +87,15 @@ def test_a_row_of_another_length_does_not_compile(tmp_path):
         assert (result.returncode == 0) == compiles
 
 
+def test_classes_whose_names_differ_only_in_case_are_refused(tmp_path):
+    for folder, name in (("one", "m"), ("two", "M")):
+        packed("cpp", SMALL["poly"], name, tmp_path / folder)
+    (tmp_path / "main.cpp").write_text('#include "one/m.hpp"\n#include "two/M.hpp"\n')
+    result = compile_c(compiler("g++"), *FLAGS, "-c", tmp_path / "main.cpp", "-o", tmp_path / "main.o")
+    assert result.returncode != 0
+    assert "names differ only in case; rename one" in result.stderr
+
+
 def test_two_classes_in_one_program(tmp_path):
     one = packed("cpp", SMALL["poly"], "m", tmp_path)
     packed("cpp", SMALL["linear"], "m_two", tmp_path)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 import subprocess
 
 import numpy as np
 import pytest
-from c_programs import any_compiler, compiler
+from c_programs import any_compiler, compile_c, compiler
 from golden_models import CARD, EVERY, SMALL, model, rbf, rows
 from narrowing import known
 from wrapped import COUNTS, HOSTILE, PACKAGES, WARNINGS, built, counted, packed
@@ -14,6 +15,8 @@ from wrapped import COUNTS, HOSTILE, PACKAGES, WARNINGS, built, counted, packed
 from sparsegen.devices import DEVICES
 from sparsegen.devices.host import Host
 from sparsegen.errors import OptionError
+from sparsegen.files import is_generated
+from sparsegen.files.writing import UNFINISHED
 from sparsegen.targets import TARGETS
 from sparsegen.targets.c.package import release
 
@@ -33,6 +36,19 @@ def test_devices_run_a_package_like_the_c_export(target):
             plain = DEVICES[device].run(TARGETS["c"].export(of, "m"), X)
             assert np.array_equal(mine.scores, plain.scores), device
             assert np.array_equal(mine.labels, of.predict_index(X)), device
+
+
+@pytest.mark.parametrize("target", PACKAGES)
+def test_names_that_differ_only_in_case_are_refused_in_one_file(target, tmp_path):
+    """They share macros. Apart, and each of them twice, they compile."""
+    names = ("gest", "Gest", "GEST")
+    found = [packed(target, SMALL["linear"], name, tmp_path / str(i)) for i, name in enumerate(names)]
+    headers = [(p.folder / p.export.sources[0]).with_suffix(".h") for p in found]
+    for first, second in itertools.product(headers, headers):
+        (tmp_path / "user.c").write_text(f'#include "{first}"\n#include "{second}"\nint f(void);\n')
+        result = compile_c(any_compiler(), "-std=c99", "-c", tmp_path / "user.c", "-o", tmp_path / "user.o")
+        assert (result.returncode == 0) is (first == second)
+        assert first == second or "names differ only in case; rename one" in result.stderr
 
 
 @pytest.mark.parametrize("target", PACKAGES)
@@ -70,7 +86,29 @@ def test_files_hold_no_untrusted_text_except_in_the_c(target):
         assert text.isascii() and text.endswith("\n") and "\r" not in text, path
         if not path.endswith(("/m.c", "/m.h")) and path not in ("m.c", "m.h"):
             assert not [label for label in HOSTILE if label in text and label not in ("// line", "%s %n")], path
-            assert "#error" not in text
+            assert "#error $(x)" not in text
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_every_file_carries_the_mark_by_which_an_export_may_overwrite_it(target):
+    for path, content in TARGETS[target].export(SMALL["binary_rbf"], "m").files.items():
+        assert is_generated(content), path
+
+
+@pytest.mark.parametrize("target", PACKAGES)
+def test_no_package_builds_with_the_header_of_another_export(target, tmp_path):
+    package = packed(target, SMALL["binary_rbf"], "m", tmp_path / "p")
+    (source,) = package.export.sources
+    build = (any_compiler(), "-std=c99", "-c", package.folder / source, "-o", tmp_path / "m.o")
+    other = TARGETS[target].export(SMALL["poly"], "m")
+    assert package.export.gate is not None and package.export.gate == other.gate
+    (package.folder / package.export.gate).write_bytes(UNFINISHED)
+    said = compile_c(*build).stderr
+    assert "this package is half written; export it again" in said
+    if target != "header":  # where the header is the whole model
+        (package.folder / other.gate).write_bytes(other.files[other.gate])
+        said = compile_c(*build).stderr
+        assert "m.h are from different exports; export both again" in said
 
 
 @pytest.mark.parametrize("target", PACKAGES)
