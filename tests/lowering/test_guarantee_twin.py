@@ -8,7 +8,7 @@ from integer_models import INTEGERS, READS, quantized
 from reference import guarantee as twin
 
 from benchmarks.trust._together import make_integer_case
-from sparsegen.lowering.guarantee import SLACK, Guarantee, guarantee, intervals, reading_error
+from sparsegen.lowering.guarantee import SLACK, Guarantee, _length, guarantee, intervals, reading_error
 
 
 @pytest.mark.parametrize("name", ["rbf", "laplacian", "cauchy", "linear"])
@@ -103,3 +103,13 @@ def test_indices_beyond_the_grid_are_named_where_the_type_has_them(dtype):
     beyond = guarantee(program, case.model).largest_index
     assert beyond == (program.reader.levels if program.reader.levels < np.iinfo(program.input_dtype).max else None)
     assert guarantee(quantized(case.model, dtype, "f32", case.rows), case.model).largest_index is None
+
+
+def test_what_float64_loses_of_a_gram_matrix_is_counted_whatever_the_signs_of_the_weights():
+    """Each entry may be off by ``lost`` in any direction, so the signs of the weights do not cancel."""
+    weights, lost = np.array([1.0, -1.0, 2.0]), 0.25
+    products = np.outer(weights, weights)
+    worst = float(np.sum(products * lost * np.sign(products)))
+    assert _length(weights, np.zeros((3, 3)), lost) == pytest.approx(np.sqrt(worst))
+    assert _length(weights, np.eye(3), 0.0) == pytest.approx(np.sqrt(6.0))
+    assert _length(weights, -np.eye(3), 0.0) == 0.0
