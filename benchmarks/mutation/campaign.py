@@ -134,7 +134,7 @@ class Campaign:
         return document
 
     def _verdict(self, area: Area, mutant: Mutant, tests: list[Test]) -> Verdict:
-        reaching = [test for test in tests if _needed(test, mutant) and test.seconds <= self.slowest]
+        reaching = [test for test in _needed(tests, mutant) if test.seconds <= self.slowest]
         source = (ROOT / mutant.path).read_bytes()
         changed = mutant.apply(source)
         key = _digest(area.name.encode(), source, changed)
@@ -198,8 +198,12 @@ def sample(area: Area, size: int | None, seed: int) -> list[Mutant]:
     return found if size is None else found[:size]
 
 
-def _needed(test: Test, mutant: Mutant) -> bool:
-    return mutant.path in test.lines if mutant.on_import else test.reaches(mutant)
+def _needed(tests: list[Test], mutant: Mutant) -> list[Test]:
+    """Return the tests that reach a mutant; what runs on import counts for all tests beside one that uses the file."""
+    if not mutant.on_import:
+        return [test for test in tests if test.reaches(mutant)]
+    files = {test.file for test in tests if mutant.path in test.lines}
+    return [test for test in tests if test.file in files]
 
 
 def _stages(mutant: Mutant, tests: list[Test]) -> Iterator[list[Test]]:
