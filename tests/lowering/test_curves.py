@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from reference.integer_program import sampled
 
-from sparsegen.lowering.curves import KERNEL_BITS, LARGEST_VALUE, TARGET_ERROR, sample_curve
+from sparsegen.lowering.curves import KERNEL_BITS, LARGEST_VALUE, TARGET_ERROR, HalfPower, sample_curve
 
 SHAPES = {
     "cauchy": lambda u: 1.0 / (1.0 + u),
@@ -60,3 +60,43 @@ def test_the_stated_error_is_reached():
     curve = sample_curve(lambda d: 1.0 / (1.0 + d / 1000.0), 10**6)
     d = np.arange(10**6 + 1)
     assert np.abs(curve(d) / 2.0**KERNEL_BITS - 1.0 / (1.0 + d / 1000.0)).max() >= 0.99 * curve.error
+
+
+@pytest.mark.parametrize("octave", [0, 1, 5, 11, 12, 13, 15])
+@pytest.mark.parametrize("doubling", [0, 1, 3])
+def test_a_half_power_is_as_close_as_it_says_and_no_closer(octave, doubling):
+    """By trying every distance up to where it is 0, and beyond."""
+    curve = HalfPower(octave, doubling)
+    d = np.arange(curve.end + 100)
+    exact = 2.0 ** -(d * 2.0 ** (doubling - octave))
+    K = curve(d)
+    lost = np.abs(K / 2.0**KERNEL_BITS - exact).max()
+    assert 0.98 * curve.error <= lost <= curve.error * (1 + 1e-12)
+    assert curve.error < 1.1 * TARGET_ERROR
+    assert np.all(np.diff(K) <= 0)
+    assert not K[curve.end :].any()
+    assert exact[curve.end] <= 2.0**-16
+
+
+@pytest.mark.parametrize("largest", [10, 31, 32, 1000, 10**6])
+def test_a_table_reaches_the_largest_distance_and_is_no_longer_than_needed(largest):
+    curve = sample_curve(lambda d: 1.0 / (1.0 + d / 50.0), largest)
+    assert len(curve.values) == 33 + 16 * curve.shifts
+    assert curve.end > largest
+    if curve.shifts:
+        assert curve.end // 2 <= largest, "half of it would not do"
+    assert curve.end == 32 << (curve.width + curve.shifts)
+
+
+def test_a_table_ends_where_nothing_is_left():
+    curve = sample_curve(lambda d: np.exp(-d / 10.0), 10**6)
+    assert 10.0 * np.log(2.0**16) <= curve.end < 1000
+    assert curve(np.array([curve.end, 10**6])).tolist() == [0, 0]
+
+
+def test_distances_of_almost_all_bits_are_halved_first():
+    small, large = (sample_curve(stretched("slow", 3.0), largest) for largest in (2**20, 2**31 - 1))
+    assert small.halved_from is None
+    assert small.largest_place == (small.end - 1) << max(0, 8 - small.width)
+    assert large.halved_from == 1 << (32 - (8 - large.width))
+    assert large.largest_place == (large.halved_from - 1) << (8 - large.width)

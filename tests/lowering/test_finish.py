@@ -60,3 +60,23 @@ def test_one_row_and_rows_far_from_every_vector_are_no_trouble():
         finished = finish(rough, case.model, rows)
         assert np.isfinite(finished.unit)
         assert np.abs(finished.coef).max() <= 32767
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_coefficients_solve_the_damped_least_squares(n_classes):
+    """The objective of the module, solved as one long least-squares problem per output."""
+    case = make_integer_case(2, d=4, m=5, n_classes=n_classes, octaves=(0, 1))
+    rough = quantized(case.model, "q15", "f32", case.rows, finished=False)
+    moved = replace(rough, vectors=np.clip(rough.vectors + 500, 0, rough.levels))
+    found = finish(moved, case.model, case.rows)
+    K = moved.kernel_values(moved.seen(moved.inputs(case.rows))).reshape(len(case.rows), -1) / 2.0**15
+    Phi = np.column_stack([K, np.ones(len(K))])
+    wanted = case.model.scores(case.rows)
+    damping = np.full(Phi.shape[1], 1e-4 * (Phi**2).sum() / Phi.shape[1])
+    damping[-1] = 1e-9 * len(K)
+    for o in range(moved.n_outputs):
+        start = np.append(moved.coef[o].ravel() * 2.0**15, moved.intercept[o]) * moved.unit
+        long = np.vstack([Phi, np.diag(np.sqrt(damping))])
+        expected = np.linalg.lstsq(long, np.append(wanted[:, o], np.sqrt(damping) * start), rcond=None)[0]
+        solved = np.append(found.coef[o].ravel() * 2.0**15, found.intercept[o]) * found.unit
+        assert np.abs(solved - expected).max() <= 0.6 * found.unit * 2.0**15

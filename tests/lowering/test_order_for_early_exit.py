@@ -86,3 +86,37 @@ def test_a_linear_kernel_has_nothing_to_stop():
         for early in (True, False)
     )
     assert with_exit == without
+
+
+@pytest.mark.parametrize("n_classes", [2, 4])
+@pytest.mark.parametrize("size", [1, 300])
+def test_bounds_are_as_small_as_their_unit_allows(n_classes, size):
+    """Each is the largest change of the remaining terms, by trying both ends of each, rounded up to the next unit."""
+    case = make_integer_case(5, m=5, n_classes=n_classes, octaves=(0, 1))
+    program = quantized(case.model, "q7", "f32", case.rows)
+    program = replace(program, coef=program.coef // size)
+    found = remaining_change(program)
+    for u in range(5):
+        rest = program.coef[:, :, u + 1 :].reshape(program.n_outputs, -1)
+        if n_classes == 2:
+            sums = [LARGEST_VALUE * int(part.sum()) for part in (-rest[rest < 0], rest[rest > 0])]
+        else:
+            sums = [LARGEST_VALUE * sum(max(column) - min(column) for column in rest.T.tolist())]
+        assert found[u].tolist() == [min(-(-total // 2**16), 2**16 - 1) for total in sums]
+
+
+def test_a_bound_never_exceeds_its_sixteen_bits():
+    case = make_integer_case(5, m=300)
+    program = quantized(case.model, "q7", "f32", case.rows)
+    large = replace(program, coef=np.full_like(program.coef, 32767))
+    assert remaining_change(large).max() == 2**16 - 1
+    assert order_for_early_exit(quantized(make_integer_case(8, "linear").model, "q7", "f32")).is_linear
+
+
+def test_vectors_of_equal_weight_keep_their_order():
+    case = make_integer_case(5, m=6)
+    program = quantized(case.model, "q7", "f32", case.rows)
+    even = replace(program, coef=np.array([[[3, -3, 5, 3, -5, 3]]]))
+    ordered = order_for_early_exit(even)
+    assert ordered.coef[0, 0].tolist() == [5, -5, 3, -3, 3, 3]
+    assert np.array_equal(ordered.vectors, program.vectors[[2, 4, 0, 1, 3, 5]])

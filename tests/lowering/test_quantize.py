@@ -104,6 +104,15 @@ def test_a_projection_that_does_not_fit_is_one_sentence():
         quantized(replace(case.model, transform=huge), "q7", "raw-uint8", case.rows)
 
 
+@pytest.mark.parametrize("sign", [-1.0, 1.0])
+def test_a_long_sum_of_one_sign_keeps_a_projection_within_32_bits(sign):
+    of = model([rbf(0.01)], 3, 60, (0, 1), projected=1)
+    of = replace(of, transform=replace(of.transform, projection=np.full((1, 60), 0.1 * sign)))
+    program = quantized(of, "q15", "f32", wave(50, 60))
+    low, high = guarantee(program, of).intervals["projected value"]
+    assert -(2**31) <= low <= high < 2**31
+
+
 # ---- The box ---------------------------------------------------------------------------------------------------------
 
 

@@ -16,7 +16,7 @@ from sparsegen.lowering.fold_preprocessing import MAX_ERROR, fold_preprocessing
 from sparsegen.lowering.locate_data import data_like
 from sparsegen.lowering.rounding import rounding_error
 from sparsegen.lowering.simulate import float32_scores
-from sparsegen.lowering.square_up import MAX_SQUARINGS, square_up
+from sparsegen.lowering.square_up import square_up
 from sparsegen.lowering.use_base_two import use_base_two
 from sparsegen.targets import TARGETS
 from sparsegen.verify import verify
@@ -49,7 +49,9 @@ def squares(expression, times):
         ([1.0, 0.25, 0.0625], 1, 4),
         ([0.25, 0.3], 2, 0),
         ([0.25, 0.3, 0.5, 0.6], 2, 2),
-        ([0.01, 0.01 * 2.0 ** (MAX_SQUARINGS + 1)], 2, 0),  # more squarings than an exponential costs
+        ([0.01, 0.01 * 2.0**6], 1, 6),
+        ([0.01, 0.01 * 2.0**7], 2, 0),  # more squarings than an exponential costs
+        ([0.25, 0.5 * (1.0 + 1e-9)], 2, 0),  # almost a power of two is none
     ],
 )
 def test_exponentials_per_vector(gammas, exponentials, squarings):

@@ -20,6 +20,7 @@ def test_slices_cover_every_row_once(n: int, step: int) -> None:
 def test_rows_per_block_fit_in_the_memory_given(monkeypatch: pytest.MonkeyPatch) -> None:
     assert rows_per_block(10, 3, n_bytes=8 * 10 * 3 * 7 + 5) == 7
     assert rows_per_block(10**9, n_bytes=8) == 1
+    assert rows_per_block(2**10, 2) == 2**16, "a gigabyte unless told otherwise"
     monkeypatch.setattr(blocks, "BLOCK_BYTES", 800)
     assert rows_per_block(10) == 10
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+from typing import Any
+
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from sparsegen.solvers.descent import WINDOW, lbfgs
+from sparsegen.solvers.descent import WINDOW, StopBelow, lbfgs
 
 Array = NDArray[np.float64]
 CENTRE = np.array([[1.0, -2.0, 3.0], [0.5, 0.0, 4.0]])
@@ -44,3 +47,30 @@ def test_scaling_the_problem_leaves_the_path_alone() -> None:
 def test_bounds_and_small_gains_end_it() -> None:
     assert descend(1.0, max_iter=3)[2] == 3
     assert descend(1.0, tol=1e9)[2] == WINDOW + 1
+
+
+def iteration(value: float) -> Any:
+    """What SciPy tells a callback of."""
+    return SimpleNamespace(fun=value)
+
+
+@pytest.mark.parametrize("tol", [0.0, 1e-3, 0.1, 2.0])
+@pytest.mark.parametrize("share", [0.5, 0.8, 0.99, 1.0])
+def test_it_stops_where_ten_iterations_gain_less_than_the_tolerance(tol: float, share: float) -> None:
+    values = 7.0 * (1.0 + share ** np.arange(60))
+    stop = StopBelow(tol, advance=lambda remark: None)
+    expected = next((i for i in range(10, 60) if values[i - 10] - values[i] <= tol * values[i]), None)
+    stopped = None
+    for i, value in enumerate(values):
+        try:
+            stop(iteration(value))
+        except StopIteration:
+            stopped = i
+            break
+    assert stopped == expected
+
+
+def test_progress_says_the_objective() -> None:
+    remarks: list[str] = []
+    StopBelow(0.1, remarks.append)(iteration(12.3456789))
+    assert remarks == ["objective 12.346"]

@@ -136,6 +136,18 @@ def test_rows_left_out_do_not_change_the_optimum() -> None:
     assert_optimal(machine, y[keep])
 
 
+def test_an_output_without_a_bias_and_a_weight_to_start_from() -> None:
+    K, y = problem()
+    machine = GrowingMachine(y, 0.1, intercept=False)
+    assert machine.intercept == 0.0
+    assert machine.append(K[3], np.empty(0), 1.0, weight=0.5)
+    assert np.allclose(machine.o, 0.5 * K[3])
+    assert np.array_equal(machine.beta, [0.5])
+    assert machine.append(K[7], K[7, [3]], 1.0)
+    assert np.array_equal(machine.beta, [0.5, 0.0])
+    assert np.array_equal(machine.R, K[np.ix_([3, 7], [3, 7])])
+
+
 def test_a_copy_is_left_out() -> None:
     K, y = problem()
     machine = grown(K, y, [1, 5], 0.1)

@@ -260,3 +260,8 @@ def test_solver_reads_read_only_arrays() -> None:
     Phi.setflags(write=False)
     Y.setflags(write=False)
     assert solved(Phi, Y, 1.0, "hinge").solved
+
+
+def test_a_solution_counts_as_solved_unless_said_otherwise() -> None:
+    nothing = np.zeros((1, 1))
+    assert Solution(nothing, np.zeros(1), nothing, 0.0).solved

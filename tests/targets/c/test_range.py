@@ -92,6 +92,13 @@ def test_many_features_have_a_range_too():
     assert "float high[40] = {" in export.files["m.c"].decode()
 
 
+@pytest.mark.parametrize(("d", "stated"), [(32, 32), (33, 1)])
+def test_a_header_states_up_to_32_ranges_that_differ(d, stated):
+    rows = np.vstack([np.zeros(d), np.arange(1, d + 1)])
+    export = TARGETS["c"].export(model([("linear", {})], 3, d, (0, 1)), "m", Format("q7", "raw-uint8", rows=rows))
+    assert export.files["m.h"].decode().count("range of ") == stated
+
+
 @pytest.fixture(scope="module")
 def skewed():
     """A model of a standard deviation, a heavy-tailed feature and a plain one, trained with or without projection."""
