@@ -13,7 +13,6 @@ from sparsegen.lowering.calibrate import Box
 from sparsegen.lowering.formats import FLOAT_INPUT, INPUT_KINDS
 from sparsegen.lowering.input_range import as_read, covered, grid_range, own_steps
 from sparsegen.lowering.reader import make_reader
-from sparsegen.lowering.safe_digits import rounded_up
 from sparsegen.model import Transform
 
 INT16, UINT8, GRID = (INPUT_KINDS[name] for name in ("raw-int16", "raw-uint8", "grid"))
@@ -132,7 +131,7 @@ def test_a_shift_is_common_where_all_share_it():
 @settings(max_examples=200, deadline=None)
 @given(st.floats(1e-300, 1e300))
 def test_a_rounded_bound_is_never_less_and_hardly_more(bound):
-    text = rounded_up(bound)
+    text = bound(bound)
     assert bound <= float(text) <= bound * (1.0 + 1.01e-3)
     assert len(text.partition("e")[0].replace(".", "").lstrip("0")) <= 4
 
@@ -141,5 +140,5 @@ def test_a_rounded_bound_is_never_less_and_hardly_more(bound):
     ("bound", "text"), [(125.147, "125.2"), (125.0, "125"), (0.1, "0.1001"), (0.25, "0.25"), (0.0, "0")]
 )
 def test_bounds_as_they_are_printed(bound, text):
-    assert rounded_up(bound) == text
+    assert bound(bound) == text
     assert math.isclose(float(text), bound, rel_tol=2e-3)
