@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -126,19 +124,3 @@ def test_a_shift_is_common_where_all_share_it():
     kinds = [make_reader(INT16, np.zeros(2), np.array(step), 255) for step in ([0.001, 0.001], [0.001, 30.0])]
     assert kinds[0].common_shift == kinds[0].shift[0]
     assert kinds[1].common_shift is None
-
-
-@settings(max_examples=200, deadline=None)
-@given(st.floats(1e-300, 1e300))
-def test_a_rounded_bound_is_never_less_and_hardly_more(bound):
-    text = bound(bound)
-    assert bound <= float(text) <= bound * (1.0 + 1.01e-3)
-    assert len(text.partition("e")[0].replace(".", "").lstrip("0")) <= 4
-
-
-@pytest.mark.parametrize(
-    ("bound", "text"), [(125.147, "125.2"), (125.0, "125"), (0.1, "0.1001"), (0.25, "0.25"), (0.0, "0")]
-)
-def test_bounds_as_they_are_printed(bound, text):
-    assert bound(bound) == text
-    assert math.isclose(float(text), bound, rel_tol=2e-3)
