@@ -81,8 +81,8 @@ def test_the_uno_says_what_python_computes(make: Make) -> None:
     done = make("arduino_uno", "emulate")
     made = Path(done.args[done.args.index("-C") + 1]) / "build" / "generated"
     model = SparseModel.load(made / "exercise.safetensors")
-    X, _ = data.read_features(made / "train.csv", None, n_features=9)
-    numbers = Format(dtype="q7", input="raw-int16", rows=X)
+    X, y = data.read_features(made / "train.csv", None, n_features=9)
+    numbers = Format(dtype="q7", input="raw-int16", rows=X, labels=y)
     export = TARGETS["c"].export(model, "exercise", numbers, "avr")
     program = integer_program(export)
     assert export.files["exercise.c"] == (made / "exercise.c").read_bytes()

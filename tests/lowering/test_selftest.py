@@ -80,11 +80,11 @@ def test_a_damaged_vector_is_noticed(tmp_path):
 
 @pytest.mark.parametrize("name", INTEGER)
 def test_the_smallest_damage_to_an_integer_table_is_noticed(name, tmp_path):
-    """One more or one less, in one entry of any table, whether an example visits it or not."""
+    """One more or one less, in an entry of any table of the prediction, whether an example visits it or not."""
     export = INTEGER[name].export(name)
     (tmp_path / f"{name}.h").write_bytes(export.files[f"{name}.h"])
     source = export.files[f"{name}.c"].decode()
-    tables = source[: source.index(f"{name}_selftest")]
+    tables = source[: source.index(f"{name}_in_range")]  # whose range no prediction reads
     entries = [entry for table in re.finditer(r"\] = (\{.*?\});", tables, re.DOTALL) for entry in entries_of(table)]
     assert len(entries) > 10
     rng = np.random.default_rng(0)

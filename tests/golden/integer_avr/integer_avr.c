@@ -2,7 +2,7 @@
 
 #include "integer_avr.h"
 
-#if INTEGER_AVR_EXPORT != 0xd5ea9f32u
+#if INTEGER_AVR_EXPORT != 0xb9d444b5u
 #error "this file and integer_avr.h are from different exports; export both again"
 #endif
 

@@ -46,7 +46,7 @@
 #include <stdint.h>
 
 /* Which export this is: its source refuses the header of another. */
-#define INTEGER_AVR_EXPORT 0xd5ea9f32u
+#define INTEGER_AVR_EXPORT 0xb9d444b5u
 #define INTEGER_AVR_FEATURES 17
 #define INTEGER_AVR_CLASSES 2
 #define INTEGER_AVR_OUTPUTS 1
@@ -81,9 +81,9 @@ int integer_avr_in_range(const int16_t *x);
 const char *integer_avr_label(int index);
 
 /*
- * Adds up the bytes of all tables, computes the stored examples (4) and compares each score with what Python computed,
- * bit for bit. Returns 0 if all agree, -1 if a table is damaged, otherwise the number (from 1) of the first example that
- * differs.
+ * Adds up the bytes of all tables that a prediction reads, computes the stored examples (4) and compares each
+ * score with what Python computed, bit for bit. Returns 0 if all agree, -1 if a table is damaged, otherwise the number
+ * (from 1) of the first example that differs.
  */
 int integer_avr_selftest(void);
 

@@ -2,7 +2,7 @@
 
 #include "integer_cauchy.h"
 
-#if INTEGER_CAUCHY_EXPORT != 0xacaa7153u
+#if INTEGER_CAUCHY_EXPORT != 0x177b23aeu
 #error "this file and integer_cauchy.h are from different exports; export both again"
 #endif
 

@@ -35,7 +35,7 @@
 #include <stdint.h>
 
 /* Which export this is: its source refuses the header of another. */
-#define INTEGER_CAUCHY_EXPORT 0xacaa7153u
+#define INTEGER_CAUCHY_EXPORT 0x177b23aeu
 #define INTEGER_CAUCHY_FEATURES 3
 #define INTEGER_CAUCHY_CLASSES 2
 #define INTEGER_CAUCHY_OUTPUTS 1
@@ -70,9 +70,9 @@ int integer_cauchy_in_range(const uint8_t *x);
 const char *integer_cauchy_label(int index);
 
 /*
- * Adds up the bytes of all tables, computes the stored examples (4) and compares each score with what Python computed,
- * bit for bit. Returns 0 if all agree, -1 if a table is damaged, otherwise the number (from 1) of the first example that
- * differs.
+ * Adds up the bytes of all tables that a prediction reads, computes the stored examples (4) and compares each
+ * score with what Python computed, bit for bit. Returns 0 if all agree, -1 if a table is damaged, otherwise the number
+ * (from 1) of the first example that differs.
  */
 int integer_cauchy_selftest(void);
 

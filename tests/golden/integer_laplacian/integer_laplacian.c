@@ -2,7 +2,7 @@
 
 #include "integer_laplacian.h"
 
-#if INTEGER_LAPLACIAN_EXPORT != 0x78c0a2cfu
+#if INTEGER_LAPLACIAN_EXPORT != 0x407641c4u
 #error "this file and integer_laplacian.h are from different exports; export both again"
 #endif
 

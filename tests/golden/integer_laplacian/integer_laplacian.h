@@ -36,7 +36,7 @@
 #include <stdint.h>
 
 /* Which export this is: its source refuses the header of another. */
-#define INTEGER_LAPLACIAN_EXPORT 0x78c0a2cfu
+#define INTEGER_LAPLACIAN_EXPORT 0x407641c4u
 #define INTEGER_LAPLACIAN_FEATURES 4
 #define INTEGER_LAPLACIAN_CLASSES 3
 #define INTEGER_LAPLACIAN_OUTPUTS 3
@@ -71,9 +71,9 @@ int integer_laplacian_in_range(const float *x);
 const char *integer_laplacian_label(int index);
 
 /*
- * Adds up the bytes of all tables, computes the stored examples (4) and compares each score with what Python computed,
- * bit for bit. Returns 0 if all agree, -1 if a table is damaged, otherwise the number (from 1) of the first example that
- * differs.
+ * Adds up the bytes of all tables that a prediction reads, computes the stored examples (4) and compares each
+ * score with what Python computed, bit for bit. Returns 0 if all agree, -1 if a table is damaged, otherwise the number
+ * (from 1) of the first example that differs.
  */
 int integer_laplacian_selftest(void);
 

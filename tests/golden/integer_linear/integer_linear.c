@@ -2,7 +2,7 @@
 
 #include "integer_linear.h"
 
-#if INTEGER_LINEAR_EXPORT != 0xc49c49c3u
+#if INTEGER_LINEAR_EXPORT != 0x84e45d83u
 #error "this file and integer_linear.h are from different exports; export both again"
 #endif
 

@@ -36,7 +36,7 @@
 #include <stdint.h>
 
 /* Which export this is: its source refuses the header of another. */
-#define INTEGER_LINEAR_EXPORT 0xc49c49c3u
+#define INTEGER_LINEAR_EXPORT 0x84e45d83u
 #define INTEGER_LINEAR_FEATURES 4
 #define INTEGER_LINEAR_CLASSES 3
 #define INTEGER_LINEAR_OUTPUTS 3
@@ -71,9 +71,9 @@ int integer_linear_in_range(const uint8_t *x);
 const char *integer_linear_label(int index);
 
 /*
- * Adds up the bytes of all tables, computes the stored examples (4) and compares each score with what Python computed,
- * bit for bit. Returns 0 if all agree, -1 if a table is damaged, otherwise the number (from 1) of the first example that
- * differs.
+ * Adds up the bytes of all tables that a prediction reads, computes the stored examples (4) and compares each
+ * score with what Python computed, bit for bit. Returns 0 if all agree, -1 if a table is damaged, otherwise the number
+ * (from 1) of the first example that differs.
  */
 int integer_linear_selftest(void);
 

@@ -2,7 +2,7 @@
 
 #include "integer_powers.h"
 
-#if INTEGER_POWERS_EXPORT != 0x05d64885u
+#if INTEGER_POWERS_EXPORT != 0x67c7eee2u
 #error "this file and integer_powers.h are from different exports; export both again"
 #endif
 

@@ -35,7 +35,7 @@
 #include <stdint.h>
 
 /* Which export this is: its source refuses the header of another. */
-#define INTEGER_POWERS_EXPORT 0x05d64885u
+#define INTEGER_POWERS_EXPORT 0x67c7eee2u
 #define INTEGER_POWERS_FEATURES 3
 #define INTEGER_POWERS_CLASSES 3
 #define INTEGER_POWERS_OUTPUTS 3
@@ -70,9 +70,9 @@ int integer_powers_in_range(const float *x);
 const char *integer_powers_label(int index);
 
 /*
- * Adds up the bytes of all tables, computes the stored examples (4) and compares each score with what Python computed,
- * bit for bit. Returns 0 if all agree, -1 if a table is damaged, otherwise the number (from 1) of the first example that
- * differs.
+ * Adds up the bytes of all tables that a prediction reads, computes the stored examples (4) and compares each
+ * score with what Python computed, bit for bit. Returns 0 if all agree, -1 if a table is damaged, otherwise the number
+ * (from 1) of the first example that differs.
  */
 int integer_powers_selftest(void);
 

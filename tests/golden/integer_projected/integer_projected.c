@@ -2,7 +2,7 @@
 
 #include "integer_projected.h"
 
-#if INTEGER_PROJECTED_EXPORT != 0x51eecc57u
+#if INTEGER_PROJECTED_EXPORT != 0x7d8be128u
 #error "this file and integer_projected.h are from different exports; export both again"
 #endif
 

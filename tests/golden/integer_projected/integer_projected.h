@@ -50,7 +50,7 @@
 #include <stdint.h>
 
 /* Which export this is: its source refuses the header of another. */
-#define INTEGER_PROJECTED_EXPORT 0x51eecc57u
+#define INTEGER_PROJECTED_EXPORT 0x7d8be128u
 #define INTEGER_PROJECTED_FEATURES 18
 #define INTEGER_PROJECTED_CLASSES 2
 #define INTEGER_PROJECTED_OUTPUTS 1
@@ -85,9 +85,9 @@ int integer_projected_in_range(const int16_t *x);
 const char *integer_projected_label(int index);
 
 /*
- * Adds up the bytes of all tables, computes the stored examples (4) and compares each score with what Python computed,
- * bit for bit. Returns 0 if all agree, -1 if a table is damaged, otherwise the number (from 1) of the first example that
- * differs.
+ * Adds up the bytes of all tables that a prediction reads, computes the stored examples (4) and compares each
+ * score with what Python computed, bit for bit. Returns 0 if all agree, -1 if a table is damaged, otherwise the number
+ * (from 1) of the first example that differs.
  */
 int integer_projected_selftest(void);
 

@@ -2,7 +2,7 @@
 
 #include "integer_rbf.h"
 
-#if INTEGER_RBF_EXPORT != 0x5191d433u
+#if INTEGER_RBF_EXPORT != 0xd48016dau
 #error "this file and integer_rbf.h are from different exports; export both again"
 #endif
 

@@ -39,7 +39,7 @@
 #include <stdint.h>
 
 /* Which export this is: its source refuses the header of another. */
-#define INTEGER_RBF_EXPORT 0x5191d433u
+#define INTEGER_RBF_EXPORT 0xd48016dau
 #define INTEGER_RBF_FEATURES 3
 #define INTEGER_RBF_CLASSES 2
 #define INTEGER_RBF_OUTPUTS 1
@@ -74,9 +74,9 @@ int integer_rbf_in_range(const uint8_t *x);
 const char *integer_rbf_label(int index);
 
 /*
- * Adds up the bytes of all tables, computes the stored examples (4) and compares each score with what Python computed,
- * bit for bit. Returns 0 if all agree, -1 if a table is damaged, otherwise the number (from 1) of the first example that
- * differs.
+ * Adds up the bytes of all tables that a prediction reads, computes the stored examples (4) and compares each
+ * score with what Python computed, bit for bit. Returns 0 if all agree, -1 if a table is damaged, otherwise the number
+ * (from 1) of the first example that differs.
  */
 int integer_rbf_selftest(void);
 

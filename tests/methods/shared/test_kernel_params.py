@@ -74,7 +74,7 @@ def test_scale_and_defaults(two_classes: Rows) -> None:
     ("options", "message"),
     [
         ({"kernel_params": {"nu": 1.0}}, "kernel 'powered' has no parameter nu"),
-        ({"kernel_params": {"power": "x"}}, "power is x, but must be a whole number >= 1 and <= 8"),
+        ({"kernel_params": {"power": "x"}}, "power is 'x', but must be a whole number >= 1 and <= 8"),
         ({"kernel_params": {"width_inverse": 1.0}}, "kernel_params holds 'width_inverse'; give it as gamma instead"),
         ({"kernel": "poly", "kernel_params": {"degree": 2}}, "kernel_params holds 'degree'; give it as degree instead"),
         ({"kernel": "rbf", "kernel_params": {"power": 2}}, "kernel 'rbf' has no parameter power"),
