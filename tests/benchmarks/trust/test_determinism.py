@@ -5,15 +5,16 @@ from collections.abc import Sequence
 import pytest
 
 from benchmarks.trust import determinism
-from sparsegen.methods import METHODS
 
 
-def test_every_method_and_export_gives_the_same_bytes() -> None:
-    outcomes = list(determinism.run(0.0, 0, rows=150))
+def test_models_and_exports_have_the_same_bytes() -> None:
+    """The attack itself, which the gate runs too, takes every method."""
+    methods = ("slmc", "cholesky", "smkc1")
+    outcomes = list(determinism.run(0.0, 0, methods, rows=150))
     assert len(outcomes) == len(determinism.SITUATIONS)
     for outcome in outcomes:
         assert outcome.failures == 0, outcome
-        assert outcome.tried > len(METHODS)
+        assert outcome.tried > len(methods)
 
 
 def test_a_difference_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
