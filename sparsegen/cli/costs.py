@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from sparsegen.cli.console import or_dash
+from sparsegen.promised import bound
 
 if TYPE_CHECKING:
     from sparsegen.bench import Cost
 
 
 def _share(share: float) -> str:
-    return f"{100 * share:.{0 if share >= 0.0995 else 1}f} %"
+    """Return the share of a memory that is used, rounded up."""
+    tenths = math.ceil(1000 * share)
+    return f"{math.ceil(tenths / 10)} %" if tenths >= 100 else f"{tenths / 10} %"
 
 
 COLUMNS: dict[str, Callable[[Cost], str]] = {
     "instruc-\ntions": lambda c: or_dash(c.measurement.instructions, "{:,.0f}".format),
     "cycles": lambda c: or_dash(c.measurement.cycles, "{:,.0f}".format),
     "worst": lambda c: or_dash(c.measurement.worst_cycles or c.measurement.worst_instructions, "{:,}".format),
-    "time\nms": lambda c: or_dash(c.milliseconds, lambda ms: f"{ms:,.0f}" if ms >= 1000 else f"{ms:.3g}"),
+    "time\nms": lambda c: or_dash(c.milliseconds, lambda ms: f"{math.ceil(ms):,}" if ms >= 1000 else bound(ms)),
     "latency\nus": lambda c: or_dash(c.measurement.latency_us, "{:.2f}".format),
     "flash\nbytes": lambda c: or_dash(c.measurement.flash, "{:,}".format),
     "of it\ntables": lambda c: f"{c.table_bytes:,}",

@@ -6,6 +6,8 @@ from collections.abc import Iterable
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from sparsegen.promised import bound
+
 if TYPE_CHECKING:
     from sparsegen.bench import Cost
     from sparsegen.verify import Verdict
@@ -25,7 +27,7 @@ def ties(verdicts: Iterable[Verdict]) -> list[str]:
     """Return a sentence for each device with rows that only rounding decides."""
     return [
         f"{v.device}: undecided: {v.undecided} of {v.rows} rows, where the model prefers its class by at most "
-        f"{v.largest_tie:.2e} and rounding to float32 decides for another"
+        f"{bound(v.largest_tie)} and rounding to float32 decides for another"
         for v in verdicts
         if v.undecided
     ]

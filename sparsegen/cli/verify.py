@@ -24,7 +24,7 @@ from sparsegen.cli.options import (
     device_names,
 )
 from sparsegen.cli.verdicts import makers, result, ties, verdict_document
-from sparsegen.promised import percent
+from sparsegen.promised import bound, percent
 
 if TYPE_CHECKING:
     from sparsegen.verify import Verdict
@@ -36,7 +36,7 @@ COLUMNS: dict[str, Callable[[Verdict], object]] = {
     "rows": lambda v: v.rows,
     "mis-\nmatches": lambda v: v.mismatches,
     UNDECIDED: lambda v: v.undecided,
-    "|score\ndifference|": lambda v: f"{v.max_difference:.2e}",
+    "|score\ndifference|": lambda v: bound(v.max_difference),
     "label of\nmodel": lambda v: or_dash(v.same_labels, percent),
     "accuracy": lambda v: or_dash(v.accuracy, percent),
     MODEL_ACCURACY: lambda v: or_dash(v.real_accuracy, percent),
