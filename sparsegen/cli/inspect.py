@@ -65,8 +65,6 @@ def print_card(card: dict[str, Any], images: Array | None, as_json: bool) -> Non
         card["search"] = {key: search.get(key) for key in ("chosen", "rows", "folds")}  # --json shows the rest
     if isinstance(accuracy := card.get("accuracy"), float) and 0 <= accuracy <= 1:
         card["accuracy"] = percent(accuracy)
-    if card.get("accuracy") is not None:
-        card["accuracy"] = percent(card["accuracy"])
     print_facts("model card", [(key.replace("_", " "), _words(value)) for key, value in card.items()])
     if images is not None:
         from sparsegen.model.draw import as_text

