@@ -245,7 +245,7 @@ def _mutate_npy(rng: random.Random, content: bytes) -> bytes:
     header["shape"] = tuple(shape)
     text = repr(header).encode() + b"\n"
     body = content[10 + length :]
-    with suppress(TypeError, ValueError, SyntaxError, OverflowError):
+    with suppress(KeyError, TypeError, ValueError, SyntaxError, OverflowError):
         needed = int(np.prod(shape, dtype=np.float64)) * np.dtype(header["descr"]).itemsize
         if 0 <= needed < 1 << 24 and rng.random() < 0.8:
             body = (body * (1 + needed // max(1, len(body))))[:needed]

@@ -16,7 +16,7 @@ from sparsegen.errors import DataError, nearest
 Labels = NDArray[Any]  # int64, or fixed-width str
 
 MAX_BYTES = 4 << 30  # of a file and of X in memory: refused before it is allocated, not after the machine swaps
-MAX_FEATURES = 1_000_000
+MAX_FEATURES = 100_000  # as many as a model file has room to name
 MAX_TEXT = 200  # characters of a label or a feature name
 
 _NUMBER = re.compile(r"[ \t]*[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?[ \t]*", re.ASCII)
