@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -12,12 +13,14 @@ from integer_models import quantized
 from benchmarks.trust._together import make_integer_case
 from sparsegen.lowering import float_road
 from sparsegen.lowering.cover import choose_rows, noticed_in_floats, noticed_in_integers
+from sparsegen.lowering.curves import HalfPower, SampledCurve
 
 
 def chosen_by_hand(noticed: list[list[float]], classes: list[int], most: int) -> list[int]:
     """Take the row that adds most to what is seen; a class not seen before counts as its share of half of all."""
     n_constants = len(noticed[0])
-    seen, chosen = [0.0] * n_constants, []
+    seen = [0.0] * n_constants
+    chosen: list[int] = []
     while len(chosen) < min(most, len(noticed)):
         best, most_gain = -1, -1.0
         for i, row in enumerate(noticed):
@@ -102,12 +105,13 @@ def test_integers_notice_vectors_that_count_and_intervals_that_they_visit(name, 
     program = quantized(case.model, "q7", "grid", case.rows)
     q = program.inputs(3.0 * case.rows[:12]).astype(np.int64)
     d = program.distances(q)
+    curves: Sequence[HalfPower | SampledCurve] = program.curves
     expected = []
     for row in range(len(q)):
-        used = [[int(curve(d[row, u])) > 0 for u in range(4)] for curve in program.curves]
+        used = [[int(curve(d[row, u])) > 0 for u in range(4)] for curve in curves]
         visited = [{int(curve.interval(d[row, u])) for u in range(4) if used[k][u]}
-                   for k, curve in enumerate(program.curves)]  # fmt: skip
-        widths = [int(curve.interval(d).max()) + 1 for curve in program.curves]
+                   for k, curve in enumerate(curves)]  # fmt: skip
+        widths = [int(curve.interval(d).max()) + 1 for curve in curves]
         marks = [float(i in visited[k]) for k, width in enumerate(widths) for i in range(width)]
         expected.append([float(mark) for kernel in used for mark in kernel] + marks)
     found = noticed_in_integers(program, q)
