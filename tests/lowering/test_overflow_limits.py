@@ -21,8 +21,10 @@ def program(
     """Return a program of one kernel in which every number that is not given is too small to matter."""
     part = Part(form, np.array(vectors), np.array(shift), slope, None if square is None else np.array(square),
                 (outer,), np.array([[list(coef)]]))  # fmt: skip
-    arrays = [None if a is None else np.array(a) for a in (offset, scale, projection, projection_shift)]
-    return Program((part,), np.array([intercept]), *arrays, 2, (0, 1), {})
+    offset, scale, projection, projection_shift = (
+        None if given is None else np.array(given) for given in (offset, scale, projection, projection_shift)
+    )
+    return Program((part,), np.array([intercept]), offset, scale, projection, projection_shift, 2, (0, 1), {})
 
 
 CASES = {
