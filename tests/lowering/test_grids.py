@@ -250,6 +250,31 @@ def test_a_projection_that_does_not_fit_has_no_program(weight, shift):
     assert (None if made is None else made.shift) == shift
 
 
+@pytest.mark.parametrize(
+    ("what", "weights", "raw_low", "first", "levels"),
+    [
+        ("a long sum of both signs", 5.0 * (-1.0) ** np.arange(60.0), 0.0, 0.0, 32767),
+        ("a long sum of one sign", np.full(60, -5.0), 0.0, 0.0, 32767),
+        ("a start far below", np.array([0.01]), -1e9, 0.0, 32767),
+        ("a start far above", np.array([0.01]), 0.0, -1e7, 32767),
+        ("a long grid", np.array([0.01]), 0.0, 0.0, 2**26),
+    ],
+)
+def test_a_shift_is_the_largest_for_which_every_sum_fits_half_of_32_bits(what, weights, raw_low, first, levels):
+    """The terms of both signs, the start and an index beyond the grid may all come together."""
+    n = len(weights)
+    of = model([rbf()], 1, n, (0, 1), projected=1, offset=np.full(n, 1.0), scale=np.full(n, 2.0))
+    step, low = np.full(n, 0.25), np.full(n, raw_low)
+    reader = make_reader(INPUT_KINDS["f32"], low, step, 4095)
+    made = known(_project(of.transform, weights[None], reader, low, step, 32767, Grid(np.array([first]), 0.5, levels)))
+    start = (sum(w * (raw_low - 1.0) * 2.0 for w in weights) - first) / 0.5 + 0.5
+    farthest = sum(abs(w) for w in weights) * 4095 + abs(start) + levels + 1
+    fitting = [shift for shift in range(25) if 2 * 2**shift * farthest <= 2**31 - 1]
+    assert made.shift == max(fitting) < 24, what
+    assert np.abs(made.weights - weights * 2.0**made.shift).max() <= 0.5
+    assert abs(int(made.bias[0]) - start * 2.0**made.shift) <= 0.51
+
+
 def test_a_shift_has_at_most_24_bits():
     of = model([rbf()], 1, 1, (0, 1), projected=1)
     reader = make_reader(INPUT_KINDS["f32"], np.zeros(1), np.ones(1), 255)
