@@ -67,6 +67,17 @@ def test_the_ways_are_tried_from_the_cheapest_to_the_most_careful(kernels, trans
             )
 
 
+@pytest.mark.parametrize("kernel", [("linear", {}), ("poly", {"gamma": 0.3, "degree": 1, "coef0": 1.0})])
+@pytest.mark.parametrize("projected", [None, 3])
+def test_rounded_tables_cost_nothing_in_the_middle_of_the_data(projected, kernel):
+    """Far from 0, where every table is rounded: the shifts make up for it, also after a projection."""
+    rows = 1e4 * ROWS
+    of = model([kernel], 5, 4, (0, 1, 2), projected=projected, offset=OFFSET, scale=EACH)
+    middle = rows.mean(axis=0)[None]
+    for way in _ways(of, rows):
+        np.testing.assert_allclose(way.scores(middle), of.scores(middle), rtol=1e-11)
+
+
 def chosen(errors, monkeypatch):
     """Return which of the ways is taken where they have these errors."""
     of = model([rbf()], 5, 4, (0, 1), offset=OFFSET)

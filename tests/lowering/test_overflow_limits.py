@@ -68,6 +68,9 @@ CASES = {
     "an exponential in dot form falls with the squares": (
         program(Exp(T), square=[-1.0, -1.0]), lambda x: 2 * x * x,
     ),
+    "an exponential that grows towards negative arguments": (
+        program(Exp(Mul(Const(-1.0), T)), vectors=[[0.01, 0.0]]), lambda x: float(np.exp(np.float64(0.01 * x))),
+    ),
     "an exponential times a large number": (
         program(Mul(Const(1e30), Exp(T)), vectors=[[1.0, 0.0]]), lambda x: 1e30 * float(np.exp(np.float64(x))),
     ),
