@@ -119,3 +119,12 @@ def test_a_long_sum_fills_its_32_bits(sign):
     assert unit == pytest.approx((200 * (2**15 - 1) + 50 * 2**15) / (2**31 - 1) / 2**15, rel=2e-3)
     other = scale_coefficients(coef, -intercept, 2**15 - 1, 2**15)[2]
     assert other == pytest.approx(200 * (2**15 - 1) / (2**31 - 1) / 2**15, rel=2e-3), "opposite signs do not add up"
+
+
+@pytest.mark.parametrize(("largest", "one"), [(2**15 - 1, 2**15), (255, 1)])
+def test_a_unit_is_never_below_what_float32_holds_in_full(largest, one):
+    for size in (0.0, 1e-60):
+        q, b, unit = scale_coefficients(np.full((1, 1, 2), size), np.array([size]), largest, one)
+        assert unit == float(np.finfo(np.float32).tiny)
+        assert not q.any()
+        assert not b.any()
