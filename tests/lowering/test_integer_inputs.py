@@ -128,3 +128,11 @@ def test_a_unit_is_never_below_what_float32_holds_in_full(largest, one):
         assert unit == float(np.finfo(np.float32).tiny)
         assert not q.any()
         assert not b.any()
+
+
+@pytest.mark.parametrize("sign", [-1.0, 1.0])
+@pytest.mark.parametrize("shape", [(1, 1, 3), (1, 3, 1), (2, 1, 3)])
+def test_three_equal_coefficients_share_32_bits_to_the_last_unit(shape, sign):
+    """3 x 21846 x 32767 is just below 2^31, and another unit would be beyond."""
+    q, _, _ = scale_coefficients(np.full(shape, 0.3 * sign), np.zeros(shape[0]), 2**15 - 1, 2**15)
+    assert np.all(q == 21846 * sign)
