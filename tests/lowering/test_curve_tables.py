@@ -99,3 +99,18 @@ def test_the_table_of_a_half_power_is_lowered_by_half_the_height_of_a_chord(octa
     lowered = 1.0 - (math.log(2.0) / 16) ** 2 / 16
     middle = 2.0**-13 if octave > 12 else 0.0
     assert half_power_table(octave).tolist() == [round(2**15 * lowered * 2.0 ** -(i / 16 + middle)) for i in range(17)]
+
+
+@pytest.mark.parametrize("width", [0, 3, 8, 12])
+def test_a_distance_is_halved_first_where_its_places_would_leave_32_bits(width):
+    """Places are distances shifted to the left where an interval is narrower than 256."""
+    left = max(0, 8 - width)
+    for shifts in (0, 32 - left - 5 - width, 33 - left - 5 - width):
+        curve = SampledCurve(width, np.zeros(33 + 16 * shifts, dtype=np.int64), 0.0)
+        assert curve.end == 2 ** (5 + width + shifts)
+        if curve.end <= 2 ** (32 - left):
+            assert curve.halved_from is None
+            assert curve.largest_place == (curve.end - 1) * 2**left < 2**32
+        else:
+            assert curve.halved_from == 2 ** (32 - left)
+            assert curve.largest_place == 2**32 - 2**left

@@ -53,6 +53,7 @@ def squares(expression, times):
         ([0.01, 0.01 * 2.0**6], 1, 6),
         ([0.01, 0.01 * 2.0**7], 2, 0),  # more squarings than an exponential costs
         ([0.25, 0.5 * (1.0 + 1e-9)], 2, 0),  # almost a power of two is none
+        ([0.25, 0.5 * (1.0 - 1e-9)], 2, 0),
     ],
 )
 def test_exponentials_per_vector(gammas, exponentials, squarings):
