@@ -156,8 +156,9 @@ class Campaign:
         return bool(known["tests"] == self._state(killer or reaching))
 
     def _state(self, tests: Iterable[Test]) -> str:
-        """Return a digest of what these tests are."""
-        return _digest(*(self._digest_of(file).encode() for file in sorted({test.file for test in tests})))
+        """Return a digest of what these tests are: which of a file's tests run depends on ``slowest``."""
+        files = {test.id: self._digest_of(test.file) for test in tests}
+        return _digest(*(f"{test} {digest}".encode() for test, digest in sorted(files.items())))
 
     def _digest_of(self, file: str) -> str:
         """Return a digest of a test file and of the modules beside the tests that it names, and that these name."""

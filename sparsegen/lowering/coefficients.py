@@ -39,8 +39,8 @@ def scale_coefficients(coef: Array, intercept: Array, largest: int, one: int) ->
 
 def _float32_from(value: float) -> float:
     """Return the smallest float32 that is at least a value."""
-    nearest = float32(np.array(value))[()]
-    return float(nearest if nearest >= value else np.nextafter(nearest, np.float32(np.inf)))
+    nearest = float(float32(np.array(value)))  # NumPy would round the value, too, to compare it with a float32
+    return nearest if nearest >= value else float(np.nextafter(np.float32(nearest), np.float32(np.inf)))
 
 
 def partial_sums(coef: Integers, intercept: Integers, largest: int) -> tuple[int, int]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from importlib import import_module
 
 import numpy as np
 import pytest
@@ -52,6 +53,7 @@ def squares(expression, times):
         ([0.01, 0.01 * 2.0**6], 1, 6),
         ([0.01, 0.01 * 2.0**7], 2, 0),  # more squarings than an exponential costs
         ([0.25, 0.5 * (1.0 + 1e-9)], 2, 0),  # almost a power of two is none
+        ([0.25, 0.5 * (1.0 - 1e-9)], 2, 0),
     ],
 )
 def test_exponentials_per_vector(gammas, exponentials, squarings):
@@ -122,3 +124,12 @@ def test_exports_agree_with_the_model(step):
     verdicts = verify(of, near, devices=["host"])
     assert verdicts
     assert all(verdict.ok and verdict.relative_difference < 1e-5 for verdict in verdicts)
+
+
+@pytest.mark.parametrize(("steps", "computed"), [((0, 6, 11, 16), 1), ((0, 6, 12, 17), 2)])
+def test_at_most_sixteen_squarings_lead_away_from_an_exponential(steps, computed, monkeypatch):
+    """Even where rounding would allow more."""
+    monkeypatch.setattr(import_module(square_up.__module__), "rounding_error", lambda *_: 0.0)
+    of = model([rbf(2.0**step) for step in steps], 3, 2, (0, 1))
+    squared = square_up(folded(of), data_like(of))
+    assert len({node for outer in squared.parts[0].outers for node in _exponentials(outer)}) == computed

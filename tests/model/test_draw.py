@@ -83,3 +83,15 @@ def test_png_without_matplotlib_says_what_to_install(tmp_path, monkeypatch):
     with pytest.raises(ToolError, match=r"pip install 'sparsegen\[plot\]'"):
         write_png(np.zeros((1, 2, 2)), tmp_path / "a.png")
     assert not (tmp_path / "a.png").exists()
+
+
+def test_a_file_of_the_users_is_kept_unless_forced(tmp_path):
+    pytest.importorskip("matplotlib")
+    path = tmp_path / "mine.png"
+    path.write_bytes(b"a photograph")
+    with pytest.raises(OptionError, match=r"mine\.png"):
+        write_png(np.zeros((1, 2, 2)), path)
+    assert path.read_bytes() == b"a photograph"
+    write_png(np.zeros((1, 2, 2)), path, force=True)
+    write_png(np.ones((1, 2, 2)), path)  # sparsegen drew it
+    assert path.read_bytes().startswith(b"\x89PNG")

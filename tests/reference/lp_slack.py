@@ -37,3 +37,23 @@ def algorithm_1(X: Array, y: Array, C: float, p: float, s: float, eta: float, ep
         v = epsilon * v - eta * gradient(w, X, y, C, p, s)  # eq. 27
         w = w + v  # eq. 28
     return w
+
+
+def adapted(X: Array, y: Array, C: float, p: float, s: float, epsilon: float, steps: int) -> list[float]:
+    """The objectives of algorithm 1 with a rate that grows by a tenth where the objective falls.
+
+    Where it would rise, the step is not made and the speed is lost; without any speed the rate is halved.
+    """
+    w, v = np.zeros(X.shape[1] + 1), np.zeros(X.shape[1] + 1)
+    rate = 1.0 / (1.0 + p * C * (float((X**2).sum()) + len(X)))
+    value, values = smooth_objective(w, X, y, C, p, s), []
+    for _ in range(steps):
+        moved = epsilon * v - rate * gradient(w, X, y, C, p, s)
+        reached = smooth_objective(w + moved, X, y, C, p, s)
+        if reached <= value:
+            w, v, value, rate = w + moved, moved, reached, 1.1 * rate
+        else:
+            rate = rate if v.any() else 0.5 * rate
+            v = np.zeros_like(v)
+        values.append(value)
+    return values

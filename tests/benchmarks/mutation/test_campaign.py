@@ -12,6 +12,7 @@ import pytest
 from benchmarks.mutation import Area
 from benchmarks.mutation.__main__ import main
 from benchmarks.mutation.campaign import Campaign, Verdict, sample
+from benchmarks.mutation.campaign import Test as ReachingTest
 from benchmarks.mutation.mutants import Mutant
 
 if sys.platform == "win32":
@@ -36,6 +37,16 @@ def test_a_defect_is_killed_once_and_remembered(tmp_path: Path, monkeypatch: pyt
     with Campaign(tmp_path, jobs=1, slowest=5.0, say=lambda text: None) as again:
         monkeypatch.setattr(again, "_ask", lambda job: pytest.fail("this was known"))
         assert list(again.judge(SMALL, [seen, unseen])) == [killed, survived]
+
+
+def test_what_few_tests_of_a_file_left_alive_is_not_known_for_more(tmp_path: Path) -> None:
+    """Which tests of a file are run depends on ``slowest``."""
+    campaign = Campaign(tmp_path, jobs=1, slowest=5.0, say=lambda text: None)
+    fast, slow = (ReachingTest(f"tests/model/test_predictions.py::{name}", 0.1, {}) for name in ("fast", "slow"))
+    known = {"killed_by": None, "tests": campaign._state([fast])}
+    assert campaign._still_holds(known, [fast])
+    assert not campaign._still_holds(known, [fast, slow])
+    assert campaign._state([fast, slow]) == campaign._state([slow, fast])
 
 
 @pytest.mark.parametrize(("survivors", "code"), [(0, 0), (1, 1), (2, 1)])

@@ -2,7 +2,7 @@
 
 #include "integer_cauchy.h"
 
-#if INTEGER_CAUCHY_EXPORT != 0x177b23aeu
+#if INTEGER_CAUCHY_EXPORT != 0x52e0656fu
 #error "this file and integer_cauchy.h are from different exports; export both again"
 #endif
 
@@ -100,7 +100,7 @@ static int32_t integer_cauchy_score(const uint8_t *x)
 {
     const volatile uint8_t *const f = x; /* volatile: read again for every vector, not copied to the stack */
     const INTEGER_CAUCHY_ROM struct integer_cauchy_row *r;
-    int32_t score = (int32_t)36754258L;
+    int32_t score = (int32_t)36754256L;
     uint32_t squares = 0u;
 
     squares += (unsigned)x[0] * x[0];
@@ -173,7 +173,7 @@ static uint32_t integer_cauchy_sum(const volatile INTEGER_CAUCHY_ROM uint8_t *ta
 int integer_cauchy_selftest(void)
 {
     static const INTEGER_CAUCHY_ROM uint8_t inputs[12] = {135, 213, 0, 83, 172, 83, 120, 42, 255, 142, 155, 78};
-    static const INTEGER_CAUCHY_ROM int32_t expected[4] = {206757282, 536026114, 245473868, 486336085};
+    static const INTEGER_CAUCHY_ROM int32_t expected[4] = {206757280, 536026112, 245473866, 486336083};
     const volatile INTEGER_CAUCHY_ROM uint8_t *input = inputs; /* volatile: otherwise compilers copy a row with memcpy */
     const INTEGER_CAUCHY_ROM int32_t *score = expected;
     uint8_t x[INTEGER_CAUCHY_FEATURES];

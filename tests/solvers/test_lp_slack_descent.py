@@ -1,0 +1,72 @@
+"""The descent with a rate of its own against its twin, where it stops, and which rows a shortened machine uses."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from reference import lp_slack as reference
+
+from sparsegen.solvers.greedy import score_columns
+from sparsegen.solvers.lp_slack import LpSlack, momentum, shorten
+
+Array = NDArray[np.float64]
+
+
+def rows(n: int = 40) -> tuple[Array, Array]:
+    rng = np.random.default_rng(n)
+    y = np.where(np.arange(n) % 2 == 0, 1.0, -1.0)
+    return 0.5 * rng.normal(size=(n, 3)) + 0.4 * y[:, None], y
+
+
+@pytest.mark.parametrize("symmetric", [False, True])
+@pytest.mark.parametrize("C", [0.01, 1.0, 100.0])
+@pytest.mark.parametrize("p", [0.5, 1.0])
+def test_an_adapted_rate_equals_its_twin(p: float, C: float, symmetric: bool) -> None:
+    """Rows that mirror each other leave the bias at 0, so that its speed alone says nothing."""
+    X, y = rows()
+    if symmetric:
+        X, y = np.vstack([X, -X]), np.append(y, -y)
+    found = momentum(X, y, LpSlack(C, p, 20.0), is_gram=False, epsilon=0.9, eta=None, max_iter=120, tol=0.0)
+    expected = reference.adapted(X, y, C, p, 20.0, 0.9, len(found.objectives))
+    np.testing.assert_allclose(found.objectives, expected, rtol=1e-7)
+    assert np.any(np.diff(expected) == 0.0), "some steps are not made"
+    gram = momentum(X @ X.T, y, LpSlack(C, p, 20.0), is_gram=True, epsilon=0.9, eta=None, max_iter=20, tol=0.0)
+    np.testing.assert_allclose(gram.objectives, expected[:20], rtol=1e-6)
+
+
+@pytest.mark.parametrize("C", [0.01, 1.0, 100.0])
+@pytest.mark.parametrize("tol", [1e-2, 1e-4])
+def test_it_stops_where_ten_iterations_gain_less_than_the_tolerance(C: float, tol: float) -> None:
+    """As a share of the objective, however large that is."""
+    X, y = rows()
+    loss = LpSlack(C, 0.5, 20.0)
+    found = momentum(X, y, loss, is_gram=False, epsilon=0.9, eta=None, max_iter=2000, tol=tol)
+    values = [reference.smooth_objective(np.zeros(4), X, y, C, 0.5, 20.0), *found.objectives]
+    gained = [abs(values[i - 10] - values[i]) <= tol * values[i] for i in range(10, len(values))]
+    assert found.converged
+    assert gained.index(True) == len(gained) - 1
+
+
+@pytest.mark.parametrize("C", [0.02, 3.0, 20.0])
+def test_a_shortened_machine_uses_rows_at_or_inside_the_margin(C: float) -> None:
+    """Those that pull with more than a thousandth of the largest pull, whatever the size of pulls."""
+    X, y = rows(80)
+    K = np.exp(-0.5 * ((X[:, None] - X[None]) ** 2).sum(axis=2))
+    loss = LpSlack(C, 1.0, 100.0)
+    found = momentum(K, y, loss, is_gram=True, epsilon=0.9, eta=None, max_iter=3000, tol=1e-7)
+    pull = loss.smooth_pull(y * (K @ found.a + found.b))
+    inside = pull > 1e-3 * pull.max()
+    short = shorten(K, y, found.a, found.b, loss)
+    value, was = (0.5 * a @ K @ a + loss.smooth_value(y * (K @ a + found.b)) for a in (short, found.a))
+    assert value <= 1.01 * was
+    assert short.any()
+    assert not short[~inside].any()
+
+
+def test_a_column_at_its_optimum_gains_nothing() -> None:
+    """Nothing is left to fit, and the column is orthogonal to the others: its slope is exactly 0."""
+    gain, weight = np.ones((2, 1))
+    y = np.array([1.0, -1.0, 1.0])
+    score_columns(np.ones((1, 3)), np.zeros(1), np.ones(1), y, y, 1.0, False, gain, weight)
+    assert (gain[0], weight[0]) == (0.0, 0.0)
