@@ -124,3 +124,5 @@ def test_a_shift_is_common_where_all_share_it():
     kinds = [make_reader(INT16, np.zeros(2), np.array(step), 255) for step in ([0.001, 0.001], [0.001, 30.0])]
     assert kinds[0].common_shift == kinds[0].shift[0]
     assert kinds[1].common_shift is None
+    alone = make_reader(INT16, np.zeros(1), np.array([0.001]), 255)
+    assert alone.common_shift == alone.shift[0]

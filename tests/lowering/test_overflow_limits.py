@@ -115,13 +115,14 @@ def test_a_quotient_that_grows_near_0_of_the_distance_counts():
         safe_power_of_ten(program(Reciprocal(T), form="square", slope=1.0, shift=[1e-9], coef=[1e30]))
 
 
-def test_in_dot_form_a_distance_of_0_lies_at_the_shift_less_the_norm():
-    """t = |s|^2 - 2 z.s + |z|^2 + 1e-3 is 1e-3 at the vector, where 1 / t is largest."""
+@pytest.mark.parametrize("weight", [1.0, 2.0])
+def test_in_dot_form_a_distance_of_0_lies_at_the_shift_less_the_norm(weight):
+    """t = w |s|^2 - 2 w z.s + w |z|^2 + 1e-3 is 1e-3 at the vector, where 1 / t is largest."""
     z = np.array([3.0, -4.0])
-    dot = {"form": "dot", "square": [1.0, 1.0], "vectors": [-2.0 * z], "coef": [1e30]}
-    assert safe_power_of_ten(program(Reciprocal(T), shift=[25.001], **dot)) == 18
+    dot = {"form": "dot", "square": [weight, weight], "vectors": [-2.0 * weight * z], "coef": [1e30]}
+    assert safe_power_of_ten(program(Reciprocal(T), shift=[25.0 * weight + 1e-3], **dot)) == 18
     with pytest.raises(ModelError):
-        safe_power_of_ten(program(Reciprocal(T), shift=[25.0], **dot))
+        safe_power_of_ten(program(Reciprocal(T), shift=[25.0 * weight], **dot))
 
 
 def test_a_function_without_a_form_is_an_error():

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from random_models import cases
 from reference import rounding as twin
 
-from sparsegen.kernels.expression import Const, Core, Exp, Exp2, Mul, Pow
+from sparsegen.kernels.expression import Const, Core, Exp, Exp2, Mul, Pow, evaluate
 from sparsegen.lowering import float_road, rounding
 from sparsegen.lowering.locate_data import thinned
 from sparsegen.lowering.program import Part, Program
@@ -105,3 +105,24 @@ def test_many_rows_are_thinned_to_what_memory_allows(monkeypatch):
     monkeypatch.setattr(rounding, "MAX_ENTRIES", 5)
     rounding_error(made, rows)
     assert seen == [MAX_ROWS, 10, 7, 1]
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_sums_lose_two_roundings_of_the_sizes_of_their_terms(form):
+    """Whatever the signs of coefficients and intercepts."""
+    made = program(3, form, buffered=True, projected=False)
+    rows = np.random.default_rng(3).normal(size=(4, 4))
+    found = rounding.sum_errors(made, rows)
+    (part,) = made.parts
+    assert (made.intercept < 0.0).any() or (part.coef < 0.0).any()
+    for sign in (-1.0, 1.0):
+        signed = replace(made, intercept=sign * np.abs(made.intercept))
+        np.testing.assert_allclose(rounding.sum_errors(signed, rows), found, rtol=1e-12)
+    (t,) = made.arguments(rows)
+    for i in range(4):
+        for o in range(made.n_outputs):
+            terms = [
+                part.coef[o, k, u] * evaluate(outer, t[i, u]) for k, outer in enumerate(part.outers) for u in range(5)
+            ]
+            size = abs(made.intercept[o]) + sum(map(abs, terms))
+            assert found[i, o] == pytest.approx(2.0 * 2.0**-24 * size, rel=1e-9)
