@@ -108,7 +108,7 @@ def test_each_mode_is_sought_from_the_last(monkeypatch: pytest.MonkeyPatch, star
 
 def one_row(p: float, residual: float, S: float) -> tuple[Array, Mode]:
     """One column of one row with curvature 1: ``phi'B phi = p^2``, ``Q = p residual`` and the S that is asked for."""
-    L = np.array([[p / np.sqrt(p * p - S) if S < p * p else 1e200]])
+    L = np.array([[p / np.sqrt(p * p - S) if p * p > S else 1e200]])
     return np.array([[p]]), Mode(np.zeros(1), L, np.array([1.0 - residual]), np.ones(1), 0.0)
 
 

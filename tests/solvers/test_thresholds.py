@@ -62,9 +62,7 @@ def test_the_ridge_is_a_share_of_the_largest_diagonal_entry() -> None:
 
 @pytest.mark.parametrize(("share", "moves"), [(1.5e-4, True), (0.7e-4, False), (-1.0, False)])
 @pytest.mark.parametrize("size", [1e-3, 1.0, 1e3])
-def test_a_step_on_the_simplex_must_keep_a_ten_thousandth_of_its_promise(
-    share: float, moves: bool, size: float
-) -> None:
+def test_a_step_on_the_simplex_keeps_a_ten_thousandth_of_its_promise(share: float, moves: bool, size: float) -> None:
     g = size * np.array([3.0, 1.0, 2.5])
     start = np.array([0.6, 0.1, 0.3])
     found = descend(lambda mu: (share * float(g @ (mu - start)) + size, g), start, 0.0, 2)
