@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from reference import kernels
 from reference import newton as line
 
-from sparsegen.solvers.greedy import GrowingMachine
+from sparsegen.solvers.greedy import GrowingMachine, score_columns
 
 Array = NDArray[np.float64]
 J = [2, 11, 17, 23, 31, 38]
@@ -159,3 +159,18 @@ def test_rows_taken_out_are_counted_until_the_matrix_is_rebuilt() -> None:
     assert machine.removed == 25, "as many as are left: not yet"
     machine._activate(rows < 24)
     assert machine.removed == 0
+
+
+@pytest.mark.parametrize("hinge", [False, True])
+@pytest.mark.parametrize("size", [1e-6, 1e-3, 1e3, 1e6])
+def test_scores_do_not_depend_on_the_size_of_columns(size: float, hinge: bool) -> None:
+    rng = np.random.default_rng(8)
+    columns, o, y = rng.normal(size=(5, 20)), rng.normal(size=20), rng.choice([-1.0, 1.0], 20)
+    linear, diagonal = rng.normal(size=5), rng.uniform(0.5, 2.0, 5)
+    (gain, weight), (scaled_gain, scaled_weight) = np.empty((2, 5)), np.empty((2, 5))
+    score_columns(columns, linear, diagonal, o, y, 0.5, hinge, gain, weight)
+    scaled = (size * columns, size * linear, size**2 * diagonal)
+    score_columns(*scaled, o, y, 0.5, hinge, scaled_gain, scaled_weight)
+    np.testing.assert_allclose(scaled_gain, gain, rtol=1e-6)
+    np.testing.assert_allclose(size * scaled_weight, weight, rtol=1e-4)
+    assert gain.min() > 0.0

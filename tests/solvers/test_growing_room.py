@@ -29,3 +29,17 @@ def test_a_copy_that_is_left_out_changes_nothing(hinge: bool) -> None:
     np.testing.assert_allclose(tried.beta, plain.beta, rtol=1e-8)
     assert tried.objective() == pytest.approx(plain.objective(), rel=1e-12)
     np.testing.assert_allclose(tried.L @ tried.L.T, tried.P, rtol=1e-8, atol=1e-10)
+
+
+def test_room_is_made_for_half_as_many_functions_again() -> None:
+    """So that a hundred functions are copied a few times only, and little memory is left over."""
+    machine = GrowingMachine(np.ones(120), 1.0, intercept=False)
+    rooms = [len(machine._A)]
+    for d in range(1, 101):
+        assert machine.append(np.eye(120)[d], np.zeros(d - 1), 1.0)
+        rooms.append(len(machine._A))
+        assert d <= rooms[-1] <= 1.5 * d + 2.0
+        assert machine._square.shape == (3, rooms[-1], rooms[-1])
+    assert len(set(rooms)) <= 9
+    np.testing.assert_array_equal(machine.R, np.eye(100))
+    np.testing.assert_array_equal(machine.P, 2.0 * np.eye(100))
