@@ -12,7 +12,7 @@ from reference import newton as reference
 from scipy.optimize import brentq
 
 from sparsegen.solvers import newton
-from sparsegen.solvers.newton import Loss, line_search, solve
+from sparsegen.solvers.newton import Loss, Solution, line_search, solve
 
 Array = NDArray[np.float64]
 
@@ -145,6 +145,21 @@ def test_sigma_grows_fivefold_where_the_gap_falls_less_than_tenfold(
             expected[k] *= 5.0 if gap[k] > 0.1 * last[k] else 1.0
             last[k] = gap[k]
     assert still_open == []
+
+
+def test_multipliers_to_start_from_are_brought_within_their_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
+    Phi, Y = problem(40)
+    alpha = np.random.default_rng(6).uniform(-2.0, 8.0, (40, 2))
+    shifts: list[Array] = []
+    minimise = newton._State.minimise
+
+    def watched(state: Any, shift: Array, *rest: Any) -> Any:
+        shifts.append(shift.copy())
+        return minimise(state, shift, *rest)
+
+    monkeypatch.setattr(newton._State, "minimise", watched)
+    solve(Counted(Phi), Y, 3, Loss("hinge", 4.0), Solution(np.zeros((2, 3)), np.zeros(2), alpha, 0.0))
+    np.testing.assert_allclose(shifts[0], np.clip(alpha.T, 0.0, 4.0) / 4.0, atol=1e-9)
 
 
 def line(seed: int, size: float) -> tuple[float, float, Array, Array, Array, Array, float, Array]:

@@ -136,3 +136,19 @@ def test_the_sign_of_a_columns_pull_does_not_matter(residual: float) -> None:
     gains, best = gains_of_changes(P, np.empty(0, dtype=np.intp), np.empty(0), np.ones(1), mode)
     assert best[0] == pytest.approx(1.0 / 3.0), "S^2 / (Q^2 - S)"
     assert gains[0] == pytest.approx(0.5 * (3.0 - np.log(4.0)))
+
+
+@pytest.mark.parametrize(
+    ("S", "precision", "gain"),
+    [
+        (-1.0, 1e-12, 0.5 * 36.0 * 1e12),  # rounding made it negative: no longer any limit to the weight
+        (2.0, 1.0 / 36.0, 0.5 * (35.0 - np.log(36.0))),  # no more than alpha, up to rounding: alpha^2 / Q^2
+        (0.5, 1.0 / 143.0, 0.5 * (36.0 * 142.0 / 72.0 - np.log(72.0))),  # s = 1 and q = 12
+    ],
+)
+def test_a_column_in_the_model_is_changed_within_what_rounding_leaves(S: float, precision: float, gain: float) -> None:
+    L = np.diag([4.0 / np.sqrt(4.0 - S), 1e200])
+    mode = Mode(np.zeros(2), L, np.array([-2.0]), np.ones(1), 0.0)
+    gains, best = gains_of_changes(np.array([[2.0]]), np.array([0]), np.ones(1), np.ones(1), mode)
+    assert best[0] == pytest.approx(precision, rel=1e-3)
+    assert gains[0] == pytest.approx(gain, rel=1e-3)
