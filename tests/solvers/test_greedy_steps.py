@@ -63,6 +63,15 @@ def test_a_loaded_machine_is_what_its_definitions_say(hinge: bool, intercept: bo
     assert machine.intercept == (beta[0] if intercept else 0.0)
 
 
+def test_a_machine_without_functions_has_nothing_to_solve() -> None:
+    _, y = problem()
+    machine = GrowingMachine(y, 0.3)
+    assert machine.solved
+    assert (machine.d, machine.removed, machine.intercept) == (1, 0, 0.0)
+    assert machine.active.all()
+    assert not machine.o.any()
+
+
 def test_rows_exactly_on_the_margin_are_not_active() -> None:
     _, y = problem()
     machine = loaded(0.3, np.append(1.0, np.zeros(6)))
@@ -174,3 +183,23 @@ def test_scores_do_not_depend_on_the_size_of_columns(size: float, hinge: bool) -
     np.testing.assert_allclose(scaled_gain, gain, rtol=1e-6)
     np.testing.assert_allclose(size * scaled_weight, weight, rtol=1e-4)
     assert gain.min() > 0.0
+
+
+@pytest.mark.parametrize(("share", "steps"), [(0.6e-6, 1), (1.5e-6, 2)])
+@pytest.mark.parametrize("hinge", [False, True])
+@pytest.mark.parametrize("lam", [0.05, 5.0])
+def test_near_the_optimum_a_full_step_is_the_last(lam: float, hinge: bool, share: float, steps: int) -> None:
+    """Where no row changes sides and the step gains less than a millionth of the objective."""
+    A, lam_R = matrices(lam, True)
+    machine = loaded(lam, np.zeros(7), hinge)
+    machine.solve(50)
+    active = machine.active
+    P = lam_R + A[:, active] @ A[:, active].T
+    away = np.random.default_rng(9).normal(size=7)
+    size = 2.0 * machine.objective()
+    away *= np.sqrt(share * size / (away @ P @ away))
+    again = loaded(lam, machine.beta + away, hinge)
+    assert np.array_equal(again.active, active)
+    assert again.solve(50) == steps
+    assert again.solved
+    np.testing.assert_allclose(again.o, machine.o, atol=1e-6)

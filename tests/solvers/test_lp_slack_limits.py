@@ -13,15 +13,19 @@ Array = NDArray[np.float64]
 
 
 @pytest.mark.parametrize("size", [1e-3, 1.0, 1e3])
-def test_a_rate_that_is_halved_forty_times_ends_it(size: float, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("smallest", "halvings"), [(lp_slack.SMALLEST_STEP, 40), (2.0**-40, 41), (2.0**-20, 21)])
+def test_a_rate_below_a_share_of_the_first_ends_it(
+    smallest: float, halvings: int, size: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A pull that points uphill: no step descends, whatever the rate, and 2 to the power of -40 is below 1e-12."""
+    monkeypatch.setattr(lp_slack, "SMALLEST_STEP", smallest)
     uphill = LpSlack.smooth_pull
     monkeypatch.setattr(LpSlack, "smooth_pull", lambda loss, margins: -uphill(loss, margins))
     monkeypatch.setattr(lp_slack, "WINDOW", 1000)
     X, y = size * np.array([[1.0], [-1.0], [2.0]]), np.array([1.0, -1.0, 1.0])
     found = momentum(X, y, LpSlack(1.0, 1.0, 20.0), is_gram=False, epsilon=0.9, eta=None, max_iter=500, tol=0.0)
     assert found.converged
-    assert len(found.objectives) == 40
+    assert len(found.objectives) == halvings
     assert not found.a.any()
 
 

@@ -106,6 +106,16 @@ def test_each_mode_is_sought_from_the_last(monkeypatch: pytest.MonkeyPatch, star
     assert found.evidence == pytest.approx(reference.evidence(Phi, T, A), rel=1e-5)
 
 
+def test_a_mode_is_found_where_newtons_decrement_is_tiny() -> None:
+    """From two hundred starts, each of which ends elsewhere below the bound."""
+    Phi, A = np.column_stack([columns()[:, :2], np.ones(6)]), np.array([0.5, 2.0, 1e-9])
+    for start in np.linspace(-2.0, 2.0, 200):
+        mode = find_mode(Phi, T, A[:2], np.array([start, -start, 0.3]))
+        gradient = Phi.T @ (T - mode.y) - A * mode.w
+        H = Phi.T @ (mode.B[:, None] * Phi) + np.diag(A)
+        assert gradient @ np.linalg.solve(H, gradient) <= 1.001e-10
+
+
 def one_row(p: float, residual: float, S: float) -> tuple[Array, Mode]:
     """One column of one row with curvature 1: ``phi'B phi = p^2``, ``Q = p residual`` and the S that is asked for."""
     L = np.array([[p / np.sqrt(p * p - S) if p * p > S else 1e200]])

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 from reference import simplex as reference
 
-from sparsegen.solvers.simplex import ValueAndGradient, descend
+from sparsegen.solvers import simplex
+from sparsegen.solvers.simplex import ValueAndGradient, descend, lowest_point
 
 Array = NDArray[np.float64]
 
@@ -36,3 +39,10 @@ def test_every_point_is_the_twins(seed: int, bend: float, size: float) -> None:
     assert len(seen) == len(expected)
     np.testing.assert_allclose(seen, expected, atol=1e-6)
     assert function(found)[0] == pytest.approx(min(function(mu)[0] for mu in expected), rel=1e-6)
+
+
+def test_a_linear_program_that_is_a_little_off_is_brought_onto_the_simplex(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(simplex, "linprog", lambda *_, **__: SimpleNamespace(x=np.array([0.6, -0.01, 0.5, 3.0])))
+    mu, bound = lowest_point(np.array([[1.0, -8.0, 2.0]]), np.array([5.0]))
+    np.testing.assert_allclose(mu, [6.0 / 11.0, 0.0, 5.0 / 11.0])
+    assert bound == pytest.approx(3.0 * 8.0 + 5.0), "in the unit of the slopes, above the highest cut"
