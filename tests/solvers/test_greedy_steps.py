@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from reference import kernels
 from reference import newton as line
 
+from sparsegen.solvers import greedy
 from sparsegen.solvers.greedy import GrowingMachine, score_columns
 
 Array = NDArray[np.float64]
@@ -203,3 +204,29 @@ def test_near_the_optimum_a_full_step_is_the_last(lam: float, hinge: bool, share
     assert again.solve(50) == steps
     assert again.solved
     np.testing.assert_allclose(again.o, machine.o, atol=1e-6)
+
+
+@pytest.mark.parametrize(("d", "n_changed", "updated"), [(7, 1, False), (8, 1, True), (16, 2, True), (16, 3, False)])
+def test_a_factor_is_updated_for_up_to_an_eighth_as_many_rows(
+    d: int, n_changed: int, updated: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Those that enter first, so that P stays as positive as it can."""
+    signs: list[list[float]] = []
+    update = greedy.update_factor
+
+    def watched(L: Array, U: Array, of_rows: Array) -> bool:
+        signs.append(of_rows.tolist())
+        return update(L, U, of_rows)
+
+    monkeypatch.setattr(greedy, "update_factor", watched)
+    _, y = problem()
+    columns = np.random.default_rng(d).normal(size=(d, 50))
+    machine = GrowingMachine(y, 1.0, intercept=False)
+    machine.load(columns, np.eye(d), np.zeros(d))
+    machine._activate(np.arange(50) != 40)
+    signs.clear()
+    changed = machine.active.copy()
+    changed[[40, 3, 20][:n_changed]] ^= True
+    machine._activate(changed)
+    assert signs == ([[1.0, *[-1.0] * (n_changed - 1)]] if updated else [])
+    assert_factor(machine, changed, columns, np.eye(d))

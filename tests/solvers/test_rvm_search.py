@@ -86,6 +86,15 @@ def test_an_alpha_that_turns_back_goes_half_the_way(
     assert (found.solved, found.iterations) == (True, 4), "a gain that is no more than the tolerance ends it"
 
 
+def test_an_alpha_that_falls_from_the_start_goes_all_the_way(
+    monkeypatch: pytest.MonkeyPatch, starts: list[tuple[Array, Array]]
+) -> None:
+    wanted: Iterator[Change] = iter([(1, 1e-5, 1.0), (1, 1e-7, 1.0), (1, 1e-3, 1.0), (1, 1.0, 0.0)])
+    play(monkeypatch, lambda used: next(wanted))
+    solve(columns(), T, 100, 1e-3, np.array([3, 1, 0]))
+    assert [alpha[1] for alpha, _ in starts] == pytest.approx([1e-3, 1e-5, 1e-7, 1e-5], abs=0.0, rel=1e-6)
+
+
 def test_each_mode_is_sought_from_the_last(monkeypatch: pytest.MonkeyPatch, starts: list[tuple[Array, Array]]) -> None:
     wanted: Iterator[Change] = iter([(0, 2.0, 1.0), (3, np.inf, 1.0), (0, 3.0, 1.0), (0, 3.0, 0.0)])
     play(monkeypatch, lambda used: next(wanted))
