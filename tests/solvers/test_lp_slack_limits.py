@@ -61,13 +61,13 @@ def test_shortening_may_raise_the_objective_by_a_hundredth(rise: float, shortene
     loss = LpSlack(1.0, 1.0, 100.0)
 
     def objective(a: Array) -> float:
-        return 0.5 * float(a @ a) + loss.smooth_value(a + bias)
+        return 0.5 * 4.0 * float(a @ a) + loss.smooth_value(4.0 * a + bias)
 
-    inside, last = 0.2 - bias, 1.3 - bias
+    inside, last = (0.5 - bias) / 4.0, (1.3 - bias) / 4.0
     raised = objective(np.zeros(1)) - objective(np.array([last]))
     many = round(raised / rise / objective(np.array([inside])))
     a = np.append(np.full(many, inside), last)
     without = np.append(a[:-1], 0.0)
     assert objective(without) / objective(a) - 1.0 == pytest.approx(rise, rel=0.15)
-    short = shorten(np.eye(many + 1), np.ones(many + 1), a, bias, loss)
+    short = shorten(4.0 * np.eye(many + 1), np.ones(many + 1), a, bias, loss)
     assert short == pytest.approx(without if shortened else a)
