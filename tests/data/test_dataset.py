@@ -318,18 +318,16 @@ def test_npz_labels(npz: Write, y: Any, expected: list[Any]) -> None:
     assert data.read(npz(X=np.zeros((2, 1)), y=y)).y.tolist() == expected
 
 
-def test_an_archive_of_python_2_is_read_without_a_word(tmp_path: Path) -> None:
-    arrays = {"X": np.arange(6.0).reshape(3, 2), "y": np.array([0, 1, 0])}
-    with zipfile.ZipFile(tmp_path / "old.npz", "w") as archive:
-        for name, array in arrays.items():
-            header = {"descr": array.dtype.str, "fortran_order": False, "shape": array.shape}
-            text = repr(header).replace(",)", "L,)").replace("(3, 2)", "(3L, 2L)").ljust(117).encode() + b"\n"
-            archive.writestr(
-                f"{name}.npy", b"\x93NUMPY\x01\x00" + struct.pack("<H", len(text)) + text + array.tobytes()
-            )
+def test_an_archive_of_python_2_is_read_without_a_word(write: Write) -> None:
+    def written(array: np.ndarray, shape: str) -> bytes:
+        header = f"{{'descr': {array.dtype.str!r}, 'fortran_order': False, 'shape': {shape}}}\n".encode()
+        return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header + array.tobytes()
+
+    X, y = np.arange(6.0).reshape(3, 2), np.array([0, 1, 0])
+    path = write(zipped(X=written(X, "(3L, 2L)"), y=written(y, "(3L,)")), "old.npz")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert data.read(tmp_path / "old.npz").X.tolist() == arrays["X"].tolist()
+        assert data.read(path).X.tolist() == X.tolist()
 
 
 def test_npz_feature_names(npz: Write) -> None:
