@@ -92,7 +92,7 @@ def read_bytes(path: Path) -> bytes:
             raise ModelError(f"{path.name} is larger than any model sparsegen writes")
         return path.read_bytes()
     except OptionError as error:
-        raise ModelError(f"cannot read model {error}") from None
+        raise ModelError(f"cannot read model: {error}") from None
     except (OSError, ValueError) as error:
         if isinstance(error, ModelError):
             raise

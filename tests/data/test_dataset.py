@@ -5,8 +5,10 @@ import io
 import math
 import os
 import pickle
+import struct
 import subprocess
 import sys
+import warnings
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -314,6 +316,18 @@ def test_npz_parts(npz: Write) -> None:
 )
 def test_npz_labels(npz: Write, y: Any, expected: list[Any]) -> None:
     assert data.read(npz(X=np.zeros((2, 1)), y=y)).y.tolist() == expected
+
+
+def test_an_archive_of_python_2_is_read_without_a_word(write: Write) -> None:
+    def written(array: np.ndarray, shape: str) -> bytes:
+        header = f"{{'descr': {array.dtype.str!r}, 'fortran_order': False, 'shape': {shape}}}\n".encode()
+        return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header + array.tobytes()
+
+    X, y = np.arange(6.0).reshape(3, 2), np.array([0, 1, 0])
+    path = write(zipped(X=written(X, "(3L, 2L)"), y=written(y, "(3L,)")), "old.npz")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert data.read(path).X.tolist() == X.tolist()
 
 
 def test_npz_feature_names(npz: Write) -> None:

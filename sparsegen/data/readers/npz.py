@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import math
+import warnings
 import zipfile
 from typing import IO, Any, NamedTuple
 
@@ -25,7 +26,8 @@ def read(raw: bytes, source: str, wanted: Wanted) -> FileRows:
     if wanted.part not in ("train", "test"):
         raise OptionError(f"there is no part {wanted.part!r} of a data file; choose train or test")
     try:
-        with zipfile.ZipFile(io.BytesIO(raw)) as archive:
+        with zipfile.ZipFile(io.BytesIO(raw)) as archive, warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # of headers that Python 2 wrote, which are read all the same
             return _read_archive(archive, source, wanted)
     except DataError:
         raise
