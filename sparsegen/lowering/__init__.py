@@ -61,7 +61,7 @@ def _lower(model: SparseModel, format: Format, base_two: bool) -> Lowered:
         integer_selftest(program, model),
         guarantee(program, model),
         coverage(program, data),
-        agreement(program, model, format.rows, format.labels),
+        agreement(program, model, data.rows, format.labels, calibrated=data.has_data),
     )
 
 

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from sparsegen.arrays import Array
 from sparsegen.errors import DataError
-from sparsegen.lowering.calibrate import calibrate
 from sparsegen.lowering.integer_program import IntegerProgram
 from sparsegen.model import SparseModel
 from sparsegen.promised import percent, points
@@ -96,12 +95,16 @@ class Agreement:
 
 
 def agreement(
-    program: IntegerProgram, model: SparseModel, rows: Array | None, labels: NDArray[Any] | None
+    program: IntegerProgram,
+    model: SparseModel,
+    rows: Array,
+    labels: NDArray[Any] | None = None,
+    *,
+    calibrated: bool = True,
 ) -> Agreement:
-    """Return how well a program agrees with the model on rows, or without rows on points near the model's vectors."""
-    X = calibrate(model, rows).rows
-    real, ours = model.predict_index(X), program.predict_index(program.inputs(X))
-    return compare_labels(model, real, ours, labels, program.numbers.name, calibrated=rows is not None)
+    """Return how well a program agrees with the model on rows: the user's, or made up where not ``calibrated``."""
+    real, ours = model.predict_index(rows), program.predict_index(program.inputs(rows))
+    return compare_labels(model, real, ours, labels, program.numbers.name, calibrated=calibrated)
 
 
 def compare_labels(

@@ -11,7 +11,9 @@ from integer_models import quantized
 
 from benchmarks.trust._together import make_integer_case
 from sparsegen.errors import DataError
+from sparsegen.lowering import lower
 from sparsegen.lowering.agreement import Agreement, agreement, compare_labels
+from sparsegen.lowering.formats import Format
 
 CASE = make_integer_case(1, n_classes=3, d=4)
 PROGRAM = quantized(CASE.model, "q15", "f32", CASE.rows)
@@ -34,11 +36,12 @@ def test_a_broken_program_loses():
     share = float(np.mean(labels == 0))
     assert found.accuracy == found.same_labels == share
     assert found.loss == pytest.approx(100 * (1 - share))
-    assert agreement(broken, CASE.model, CASE.rows, None).loss == found.loss  # changed labels stand in for lost ones
+    assert agreement(broken, CASE.model, CASE.rows).loss == found.loss  # changed labels stand in for lost ones
 
 
 def test_without_rows_points_near_the_vectors_are_labelled():
-    found = agreement(PROGRAM, CASE.model, None, None)
+    found = lower(CASE.model, Format("q15")).agreement
+    assert found is not None
     assert not found.calibrated
     assert found.accuracy is None
     assert found.rows > 4000

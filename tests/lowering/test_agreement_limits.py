@@ -100,5 +100,5 @@ def test_rows_of_the_user_are_said_to_be():
         inputs = staticmethod(lambda X: X)
         predict_index = staticmethod(TWO.predict_index)
 
-    found = agreement(Same(), TWO, np.eye(2), None)  # type: ignore[arg-type]
+    found = agreement(Same(), TWO, np.eye(2))  # type: ignore[arg-type]
     assert found == Agreement("q7", 2, True, 2)
