@@ -41,9 +41,14 @@ class Check:
 
 @dataclass(frozen=True)
 class Claim:
-    """A sentence about the table as a whole, and whether our figures bear it out."""
+    """A conclusion of a paper, what we found, and whether that bears the conclusion out."""
 
+    source: str
+    """Paper and place, such as ``[W05, 7.2]``."""
     text: str
+    """What the paper concludes, in its own words or as near to them as the table allows."""
+    found: str
+    """By how much it holds or fails here, with the rule that decides."""
     holds: bool
 
 
@@ -87,9 +92,9 @@ def column(outcomes: Iterable[dict[str, Any]], name: str) -> list[float]:
 
 
 def document(sections: Sequence[Section], head: str) -> str:
-    """Return RESULTS.md: what was checked and what missed, then every section."""
+    """Return RESULTS.md: the papers' conclusions, which figures missed, then every section."""
     checks = [(section, check) for section in sections for check in section.checks]
-    parts = ["# The papers' tables, reproduced", head, *_summary(checks), *_missed(checks), *_claims(sections)]
+    parts = ["# The papers' tables, reproduced", head, *_claims(sections), *_summary(checks), *_missed(checks)]
     parts += [_section(section) for section in sections]
     return "\n\n".join(parts) + "\n"
 
@@ -129,8 +134,12 @@ def _missed(checks: Sequence[tuple[Section, Check]]) -> list[str]:
 
 def _claims(sections: Sequence[Section]) -> list[str]:
     claims = [claim for section in sections for claim in section.claims]
-    lines = [f"- {'holds' if claim.holds else '**does not hold**'}: {claim.text}" for claim in claims]
-    return ["## The papers' conclusions", "\n".join(lines)] if lines else []
+    rows = [[c.source, c.text, "holds" if c.holds else "**does not hold**", c.found] for c in claims]
+    if not rows:
+        return []
+    head = f"{sum(claim.holds for claim in claims)} of {len(claims)} hold."
+    table = _report.markdown(["paper", "conclusion", "here", "by how much"], rows, text=4)
+    return ["## The papers' conclusions", head, table]
 
 
 def _section(section: Section) -> str:

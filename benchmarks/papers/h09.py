@@ -131,8 +131,10 @@ def table2(lab: Lab, plots: Path) -> Section:
     counts = {m: [np.mean(cells[name, share, m].kernels) for name in SETS for share in SHARES] for m in MIXTURES}
     claims = [
         Claim(
-            f"[H09, Table II] {m} keeps a few of the nine kernels: on average {np.mean(found):.1f}, "
-            f"at most {max(found):.1f} (the paper: {np.mean(paper):.1f}, at most {max(paper):.1f}).",
+            "[H09] Table II",
+            f"{m} keeps a few of the nine kernels",
+            f"on average {np.mean(found):.1f}, at most {max(found):.1f} (the paper: {np.mean(paper):.1f}, at most "
+            f"{max(paper):.1f})",
             bool(max(found) <= max(paper)),
         )
         for m, found, paper in ((m, counts[m], _printed(i)) for i, m in enumerate(MIXTURES))
@@ -274,7 +276,7 @@ def _conclusions(cells: Cells) -> list[Claim]:
             counts = f"mean error at most {one}'s on {as_accurate} of {len(SETS)} sets, "
             counts += f"significantly lower on {better}, higher on {worse}"
             holds = better >= worse if "comparable" in text else 2 * as_accurate > len(SETS)
-            claims.append(Claim(f"[H09, V-A] {share:.0%}: {text}: {counts}.", holds))
+            claims.append(Claim("[H09] V-A", f"{share:.0%}: {text}", counts, holds))
     return claims
 
 

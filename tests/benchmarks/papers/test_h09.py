@@ -50,7 +50,7 @@ def test_tables_show_the_paper_and_are_computed_once(lab: Lab) -> None:
     assert (lab.store / "h09.jsonl").read_bytes() == finished
     assert "| banana | 3.3 ± 1.8 | " in kernels.body
     assert kernels.body.count("±") >= 8 * len(NAMES)
-    assert "(the paper: 2.0, at most 5.3)" in kernels.claims[0].text
+    assert "(the paper: 2.0, at most 5.3)" in kernels.claims[0].found
 
 
 def test_parameters_are_those_of_least_validated_error(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -82,14 +82,20 @@ def test_a_miss_is_at_the_top_with_its_reason() -> None:
         _results.error_check("image", [9.0], 3.0),
         _results.error_check("titanic", [22.0], 22.5),
     ]
-    claims = [Claim("sparse is better", True), Claim("the moon is cheese", False)]
+    claims = [
+        Claim("[W05] 7.2", "sparse is better", "by 3", True),
+        Claim("[W05] 7.3", "the moon is cheese", "it is rock", False),
+    ]
     section = Section("[W05] Table 1: seven sets", "notes", "body", checks, claims, reasons={"banana": "other splits"})
     text = _results.document([section], "head")
     assert "1 of 3 cells are at most" in text and "1 are at or below" in text
     assert "| [W05] Table 1: banana | error | 15.0 | 11.0 | other splits |" in text
     assert "| [W05] Table 1: image | error | 9.0 | 3.0 | not explained |" in text
     assert text.index("Cells that miss") < text.index("body") and "titanic" not in text
-    assert "- holds: sparse is better" in text and "- **does not hold**: the moon is cheese" in text
+    assert "1 of 2 hold." in text
+    assert "| [W05] 7.2 | sparse is better | holds | by 3 |" in text
+    assert "| [W05] 7.3 | the moon is cheese | **does not hold** | it is rock |" in text
+    assert text.index("sparse is better") < text.index("## Cells that miss")
 
 
 def test_mean_and_spread() -> None:
