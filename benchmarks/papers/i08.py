@@ -303,8 +303,8 @@ def eta_curves(lab: Lab, folder: Path) -> Section:
         Claim(
             "[I08] Figure 2",
             "waveform's recognition rate changes little, and below 0.01 nearly all rows are vectors",
-            f"it varies by {spreads['waveform']:.1f} points (allowed: 2); {vectors['waveform'][3]:.0f} of {n_rows} rows "
-            "are vectors (asked: 95 %)",
+            f"it varies by {spreads['waveform']:.1f} points (allowed: 2); {vectors['waveform'][3]:.0f} of {n_rows} "
+            "rows are vectors (asked: 95 %)",
             full,
         ),
     ]

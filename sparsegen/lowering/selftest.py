@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 
 from sparsegen.arrays import Array
 from sparsegen.errors import ModelError
-from sparsegen.lowering.selftest_rows import choose_rows, noticed_in_floats, noticed_in_integers
 from sparsegen.lowering.integer_program import IntegerProgram
 from sparsegen.lowering.locate_data import data_like, thinned
 from sparsegen.lowering.program import Program, float32
 from sparsegen.lowering.rounding import form_errors, sum_errors, thinned_for
+from sparsegen.lowering.selftest_rows import choose_rows, noticed_in_floats, noticed_in_integers
 from sparsegen.lowering.simulate import float32_scores
 from sparsegen.model import SparseModel, class_indices
 

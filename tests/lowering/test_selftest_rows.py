@@ -12,8 +12,8 @@ from integer_models import quantized
 
 from benchmarks.trust._together import make_integer_case
 from sparsegen.lowering import float_road
-from sparsegen.lowering.selftest_rows import choose_rows, noticed_in_floats, noticed_in_integers
 from sparsegen.lowering.curves import HalfPower, SampledCurve
+from sparsegen.lowering.selftest_rows import choose_rows, noticed_in_floats, noticed_in_integers
 
 
 def chosen_by_hand(noticed: list[list[float]], classes: list[int], most: int) -> list[int]:
