@@ -7,12 +7,27 @@ the first sets the limit and the last restores it. OpenMP has a setting for each
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from threadpoolctl import ThreadpoolController, threadpool_limits
+from threadpoolctl import ThreadpoolController
+
+
+class _Libraries:
+    """The numerical libraries of this process; looking for them takes longer than many a small fit."""
+
+    def __init__(self) -> None:
+        self._found: tuple[int, ThreadpoolController] | None = None
+
+    def __call__(self) -> ThreadpoolController:
+        """Return what is loaded: a library comes with a Python module, so without a new one there is nothing new."""
+        n_modules = len(sys.modules)
+        if self._found is None or self._found[0] != n_modules:
+            self._found = (n_modules, ThreadpoolController())
+        return self._found[1]
 
 
 class _SharedLimit:
@@ -27,7 +42,7 @@ class _SharedLimit:
         """Set the limit if nobody holds it yet."""
         with self._lock:
             if self._holders == 0:
-                libraries = ThreadpoolController().select(user_api="blas").lib_controllers
+                libraries = _libraries().select(user_api="blas").lib_controllers
                 self._before = [(library, library.num_threads) for library in libraries]
                 for library in libraries:
                     _set_threads(library, 1)
@@ -50,6 +65,7 @@ def _set_threads(library: Any, n_threads: int) -> None:
     give_up_control(force=True)
 
 
+_libraries = _Libraries()
 _BLAS = _SharedLimit()
 
 
@@ -58,7 +74,7 @@ def one_thread() -> Iterator[None]:
     """Compute everything inside the block with one thread; blocks may be nested and may run at once."""
     _BLAS.hold()
     try:
-        with threadpool_limits(1, user_api="openmp"):
+        with _libraries().limit(limits=1, user_api="openmp"):
             yield
     finally:
         _BLAS.release()

@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 import threading
 
 import pytest
@@ -51,3 +54,31 @@ def test_blocks_nest_and_end_with_an_error() -> None:
         assert blas_threads() == {1}
         raise ZeroDivisionError
     assert blas_threads() == {2}
+
+
+def test_a_library_that_is_loaded_later_is_held_too() -> None:
+    """In a process of its own: here all of them are loaded."""
+    program = """
+from sparsegen.threads import one_thread
+from threadpoolctl import threadpool_info
+with one_thread():
+    pass
+before = len(threadpool_info())
+import numpy, scipy.linalg, sklearn.svm
+with one_thread():
+    print(len(threadpool_info()) > before, {library["num_threads"] for library in threadpool_info()})
+"""
+    two = {**os.environ, "OPENBLAS_NUM_THREADS": "2", "OMP_NUM_THREADS": "2"}
+    made = subprocess.run([sys.executable, "-c", program], env=two, capture_output=True, text=True, check=True)
+    assert made.stdout == "True {1}\n"
+
+
+def test_libraries_are_looked_for_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    def looked_for() -> None:
+        raise AssertionError("looked for again")
+
+    with one_thread():
+        pass
+    monkeypatch.setattr("sparsegen.threads.ThreadpoolController", looked_for)
+    with one_thread():
+        assert blas_threads() == {1}

@@ -129,14 +129,14 @@ class Group:
         return np.argwhere(wrong)
 
 
-def run(minutes: float, seed: int) -> Iterator[Outcome]:
-    """Build and run with everything there is.
+def run(minutes: float, seed: int, chosen: Sequence[Build] | None = None) -> Iterator[Outcome]:
+    """Build and run with everything there is, or with some of it.
 
     The first round gives each build the models of one input type, and those after it all; another starts while there
     is time.
     """
     end = time.monotonic() + 60.0 * minutes
-    every = builds()
+    every = builds() if chosen is None else chosen
     tallies = [Outcome(build.what, 0, UNIT, 0) for build in every]
     for number in itertools.count():
         groups = make_groups(seed, number)

@@ -99,11 +99,14 @@ class Case:
         return f"{self.name}: {left[0]} was left behind" if left else None
 
 
-def run(minutes: float, seed: int) -> Iterator[Outcome]:
-    """Yield, for every kind of trouble, how often it was made and how often something was lost."""
+def run(minutes: float, seed: int, only: Sequence[str] | None = None) -> Iterator[Outcome]:
+    """Yield, for every kind of trouble, how often it was made and how often something was lost.
+
+    ``only`` names the cases to try; the default is all.
+    """
     end = time.monotonic() + 60 * minutes
     with tempfile.TemporaryDirectory(prefix="sparsegen-loss-") as temporary, running() as victim:
-        cases = make_cases(Path(temporary), victim)
+        cases = [c for c in make_cases(Path(temporary), victim) if only is None or c.name in only]
         for case in cases:
             case.prepare(victim)
         draw = random.Random(seed)  # noqa: S311 - nothing secret

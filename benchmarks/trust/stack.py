@@ -118,15 +118,15 @@ def used(device: Device, export: Export) -> Stack:
     return Stack(predict, selftest)
 
 
-def run(minutes: float, seed: int) -> Iterator[Outcome]:
-    """Compare as many exports as there is time for, the same with each compiler and each device."""
+def run(minutes: float, seed: int, only: str = "") -> Iterator[Outcome]:
+    """Compare as many exports as there is time for, the same with every compiler and device, or some of them."""
     end = time.monotonic() + 60.0 * minutes
     tallies: dict[str, Outcome] = {}
     for number in itertools.count():
         exports = [export for group in make_groups(seed, number) for export in group.exports]
         order = np.random.default_rng([seed, number]).permutation(len(exports))
         for at in order:
-            for name, loops, level, measure in measurements():
+            for name, loops, level, measure in (way for way in measurements() if only in way[0]):
                 lowered = exports[at].lowered
                 assert lowered is not None
                 export = TARGETS["c"].write(lowered, "m", loops)

@@ -13,11 +13,14 @@ GROUPS = compilers.make_groups(seed=1, number=0)
 EMPTY = Outcome("test", 0, compilers.UNIT, 0)
 
 
-def test_every_build_that_is_here_gives_the_same() -> None:
-    outcomes = list(compilers.run(minutes=0.0, seed=0))
+def test_builds_that_are_here_give_the_same() -> None:
+    """The attack itself, which the gate runs too, takes every build."""
+    chosen = [build for build in compilers.builds() if build.what in ("gcc, C99", "clang, C++17")]
+    chosen += [build for build in compilers.builds() if build.byte_order == ">"][:1]
+    outcomes = list(compilers.run(0.0, 0, chosen))
     assert [outcome for outcome in outcomes if outcome.failures] == []
     assert all(outcome.tried or outcome.remark.startswith(compilers.NOT_RUN) for outcome in outcomes)
-    assert len(outcomes) == len(compilers.builds())
+    assert len(outcomes) == len(chosen) == 3
 
 
 def test_the_models_are_of_every_kind() -> None:
