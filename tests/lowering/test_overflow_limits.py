@@ -47,6 +47,9 @@ CASES = {
         program(square=[-1.0, -1.0], shift=[7e37], vectors=[[1e-30, 1e-30]]), lambda x: 2 * x * x + 7e37,
     ),
     "differences": (program(form="absolute", vectors=[[6e37, -1.0]]), lambda x: 2 * x + 6e37 + 1.0),
+    "differences from a negative vector": (
+        program(form="absolute", vectors=[[-8e37, 1.0]]), lambda x: 2 * x + 8e37 + 1.0,
+    ),
     "their squares": (program(form="square", vectors=[[1e18, -3e18]]), lambda x: (x + 1e18) ** 2 + (x + 3e18) ** 2),
     "a wide slope": (program(form="absolute", slope=-1e9), lambda x: 2e9 * x),
     "a slope and a shift": (program(form="square", slope=-1.0, shift=[7e37]), lambda x: 2 * x * x + 7e37),

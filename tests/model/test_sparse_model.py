@@ -167,6 +167,14 @@ def test_model_keeps_its_own_copy() -> None:
     assert made.card["numbers"] == [1, 2.5, None]
 
 
+def test_lists_that_are_given_cannot_change_the_model() -> None:
+    kernels, classes = list(parts()["kernels"]), list(parts()["classes"])
+    made = SparseModel(**parts(kernels=kernels, classes=classes))
+    kernels.clear()
+    classes.clear()
+    assert (len(made.kernels), len(made.classes)) == (2, 3)
+
+
 def test_equal_models_are_equal(model: SparseModel) -> None:
     twins = (SparseModel(**parts()), pickle.loads(pickle.dumps(model)), copy.deepcopy(model))
     for twin in twins:
