@@ -48,6 +48,11 @@ def compiler(name: str) -> list[str]:
     return [path]
 
 
+def warning_level(name: str, level: str) -> str:
+    """Return the level at which a compiler warns of all it can: gcc must optimise to see some of it, clang need not."""
+    return level if name.endswith("gcc") else "-O0"
+
+
 def any_compiler() -> list[str]:
     return next(([found] for name in ("cc", "gcc", "clang") if (found := shutil.which(name))), list(zig()))
 

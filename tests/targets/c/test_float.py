@@ -12,7 +12,17 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from c_programs import any_compiler, compile_c, compiler, emulated, run_c, runs_with, symbols, written
+from c_programs import (
+    any_compiler,
+    compile_c,
+    compiler,
+    emulated,
+    run_c,
+    runs_with,
+    symbols,
+    warning_level,
+    written,
+)
 from golden_models import EVERY, FLASH, SMALL, model, rbf, rows
 from narrowing import known
 
@@ -54,7 +64,8 @@ def test_no_compiler_warns(name, language, c_exports, all_in_one, tmp_path):
         command += ["-x", "c++"]
     mains = [w.folder / "example_main.c" for w in c_exports.values()][:6]
     for source in [all_in_one, *mains] if name == "gcc" else [all_in_one, mains[0]]:
-        result = compile_c(command, f"-std={language}", "-O2", *WARNINGS, "-c", source, "-o", tmp_path / "out.o")
+        flags = (f"-std={language}", warning_level(name, "-O2"), *WARNINGS)
+        result = compile_c(command, *flags, "-c", source, "-o", tmp_path / "out.o")
         assert result.returncode == 0, result.stderr
         assert "warning" not in result.stderr.replace("argument unused", "")
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from c_programs import any_compiler, compile_c, compiler, emulated, run_c, symbols
+from c_programs import any_compiler, compile_c, compiler, emulated, run_c, symbols, warning_level
 from golden_models import INTEGER, SMALL, model, rbf, rows
 from integer_models import INTEGERS, READS, SIXTEEN, TAILS, integer_export_of, tail_model
 from narrowing import known
@@ -99,7 +99,7 @@ def assert_silent(command, source, folder, *flags):
 @pytest.mark.parametrize("name", ["gcc", "clang", "zig"])
 def test_no_compiler_warns(name, language, one_file, tmp_path):
     command = compiler(name) + (["-x", "c++"] if language == "c++17" else [])
-    assert_silent(command, one_file(), tmp_path, f"-std={language}", "-O1")
+    assert_silent(command, one_file(), tmp_path, f"-std={language}", warning_level(name, "-O1"))
 
 
 @pytest.mark.parametrize("language", ["c99", "c++17"])
@@ -107,7 +107,8 @@ def test_no_compiler_warns(name, language, one_file, tmp_path):
 def test_no_compiler_warns_of_dsp_loops(name, language, one_file, tmp_path):
     command = compiler(name) + (["-x", "c++"] if language == "c++17" else [])
     machine = ["-mcpu=cortex-m4", "-mthumb"] if name != "zig" else emulated("cortex-m4f").compiler_flags
-    assert_silent(command, one_file("dsp"), tmp_path, *machine, "-ffreestanding", f"-std={language}", "-O2")
+    level = warning_level(name, "-O2")
+    assert_silent(command, one_file("dsp"), tmp_path, *machine, "-ffreestanding", f"-std={language}", level)
 
 
 @pytest.mark.parametrize("part", ["atmega328p", "attiny85"])
