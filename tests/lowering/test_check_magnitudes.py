@@ -10,6 +10,7 @@ from golden_models import model
 
 from sparsegen.errors import ModelError
 from sparsegen.lowering import lower
+from sparsegen.lowering.check_magnitudes import LARGEST, SMALLEST_SCALE, check_magnitudes
 from sparsegen.lowering.formats import Format
 from sparsegen.model import SparseModel, Transform
 from sparsegen.model.file import decode, encode
@@ -35,3 +36,12 @@ def test_vanishing_scales_are_refused(scale: float) -> None:
     transform = Transform(np.zeros(3), np.array([1.0, scale, 1.0]), MODELS[0].transform.projection)
     with pytest.raises(ModelError, match=r"scale holds .* too small for integers"):
         lower(replace(MODELS[0], transform=transform), Format("q7"))
+
+
+def test_the_last_numbers_that_fit_are_taken() -> None:
+    linear = model([("linear", {})], 1, 3, (0, 1))
+    check_magnitudes(replace(linear, transform=Transform(np.zeros(3), np.array([1.0, SMALLEST_SCALE, LARGEST]))))
+    beyond = [np.nextafter(SMALLEST_SCALE, 0.0), np.nextafter(LARGEST, np.inf)]
+    for scale in beyond:
+        with pytest.raises(ModelError, match="for integers"):
+            check_magnitudes(replace(linear, transform=Transform(np.zeros(3), np.array([1.0, scale, 1.0]))))

@@ -92,6 +92,12 @@ def test_c_comment_stays_inside_its_comment(text):
     assert shown.isprintable()
 
 
+def test_c_comment_keeps_every_plain_character():
+    plain = "".join(chr(c) for c in range(0x20, 0x7F) if chr(c) != "\\")
+    assert c_comment(plain) == plain
+    assert c_comment("\x1f\x7f\\") == "???"
+
+
 @pytest.mark.parametrize("name", ["m", "model", "Gesture2", "a_b_c", "x" * 40, "scores", "abs", "exp2"])
 def test_good_names(name):
     assert check_name(name) == name
