@@ -31,7 +31,7 @@ from sparsegen.devices._toolchain import SECTION_FLAGS
 from sparsegen.devices.host import Host
 from sparsegen.errors import ModelError, OptionError
 from sparsegen.kernels import KERNELS, Kernel, Parameter
-from sparsegen.kernels.expression import DOT, Exp, Param
+from sparsegen.kernels.expression import DOT, L1DIST, Exp, Param, Reciprocal
 from sparsegen.model import SparseModel
 from sparsegen.targets import TARGETS
 from sparsegen.targets.render import render
@@ -215,6 +215,17 @@ def test_a_kernel_of_rising_exponents_gets_the_exponential_for_them(tmp_path):
     w = written(of, "rising", tmp_path / "rising")
     assert "127.5f" in w.export.files["rising.c"].decode()
     assert not any(kernel.bind().exponents_rise for kernel in KERNELS.values())
+    X = rows(of)
+    out = Host((any_compiler()[0],)).run(w.export, X.astype(np.float32))
+    assert np.allclose(out.scores, of.scores(X), rtol=1e-5, atol=1e-5)
+
+
+def test_a_sum_of_differences_keeps_its_constant_term(tmp_path):
+    """Of the kernels that come along, none has one."""
+    falling = Reciprocal(2.5 + Param("gamma") * L1DIST)
+    kernel = Kernel("l1cauchy", "1 / (2.5 + gamma |x-z|)", falling, {"gamma": Parameter("slope", 0.5)})
+    of = model([kernel.bind()], 4, 3, (0, 1))
+    w = written(of, "l1cauchy", tmp_path / "l1cauchy")
     X = rows(of)
     out = Host((any_compiler()[0],)).run(w.export, X.astype(np.float32))
     assert np.allclose(out.scores, of.scores(X), rtol=1e-5, atol=1e-5)
