@@ -104,13 +104,14 @@ class MinimalSVM(SingleKernelClassifier):
             rows = draw_rows(class_of(Y), int(self.n_candidates), rng)
             X, Y = X[rows], Y[rows]
         K = kernel.gram(X, X) if needs_gram else None
+        inputs, basis = (X, None) if not kernel.is_linear or len(X) >= X.shape[1] else coordinates(X)
         end = np.inf if self.max_seconds is None else time.monotonic() + self.max_seconds
         loss = LpSlack(float(self.C), float(self.p), float(self.sharpness))
         train = self._descend if self.solver == "momentum" else self._reweight
         machines = []
         with progress.task("training minimal svm", Y.shape[1]) as advance:
             for k in range(Y.shape[1]):
-                machines.append(train(X, K, Y[:, k], kernel, loss, lambda: time.monotonic() < end))
+                machines.append(train(inputs, K, Y[:, k], kernel, loss, lambda: time.monotonic() < end))
                 advance(f"machine {k + 1} of {Y.shape[1]}, objective {machines[-1].objective:.5g}")
         facts = {
             "iterations": max(machine.iterations for machine in machines),
@@ -119,7 +120,7 @@ class MinimalSVM(SingleKernelClassifier):
         }
         coef, b = np.array([machine.coef for machine in machines]), np.array([machine.b for machine in machines])
         if kernel.is_linear:
-            return Expansion(coef, np.eye(len(coef)), b, facts=facts)
+            return Expansion(coef if basis is None else coef @ basis.T, np.eye(len(coef)), b, facts=facts)
         return expand(X, merge_equal_rows(X, coef), b, facts)
 
     def _reweight(
@@ -206,6 +207,12 @@ class MinimalMachine:
     slack: Array
     objective: float
     iterations: int
+
+
+def coordinates(X: Array) -> tuple[Array, Array]:
+    """Return the coordinates of rows in an orthonormal basis (d, n) of their span, where w must lie, and that basis."""
+    basis, triangle = np.linalg.qr(X.T)
+    return np.ascontiguousarray(triangle.T), basis
 
 
 def merge_equal_rows(X: Array, coef: Array) -> Array:

@@ -15,7 +15,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from sparsegen import SVM, progress
 from sparsegen.errors import OptionError
 from sparsegen.kernels import KERNELS
-from sparsegen.methods.minimal import MinimalSVM, draw_rows, merge_equal_rows
+from sparsegen.methods.minimal import MinimalSVM, coordinates, draw_rows, merge_equal_rows
 from sparsegen.methods.shared.estimator import SparseClassifier
 from sparsegen.verify import verify
 
@@ -175,6 +175,21 @@ def test_one_row_of_a_class_and_separable_rows(solver: str) -> None:
         model = MinimalSVM(gamma=2.0, C=100.0, solver=solver, max_iter=3000).fit(X, y)
         assert model.predict(X)[3] == 1
         assert len(set(y)) > 2 or fact(model, "rows_with_slack") == 0
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_more_features_than_rows(solver: str) -> None:
+    """The machine lies in the span of the rows and is that of their coordinates there."""
+    rng = np.random.default_rng(5)
+    y = np.arange(24) % 2
+    X = rng.normal(size=(24, 60)) + 0.2 * signs(y)[:, None]
+    rows, basis = coordinates(X)
+    assert np.allclose(rows @ basis.T, X)
+    wide, narrow = (MinimalSVM(C=0.02, kernel="linear", solver=solver).fit(A, y) for A in (X, rows))
+    assert wide.vectors_.shape == (1, 60)
+    assert np.allclose(wide.vectors_, narrow.vectors_ @ basis.T)
+    w = np.append(wide.vectors_[0], wide.intercept_)
+    assert fact(wide, "objective") == pytest.approx(reference.objective(w, X, signs(y), 0.02, 0.5))
 
 
 def test_candidates_bound_the_gram_matrix(four_classes: Rows) -> None:
