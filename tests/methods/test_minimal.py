@@ -102,7 +102,7 @@ def clouds(distance: float, seed: int) -> tuple[Array, NDArray[np.int64]]:
 @pytest.mark.parametrize("distance", [2.0, 0.5])
 @pytest.mark.parametrize("C", [0.1, 1.0, 10.0, 100.0])
 def test_momentum_reaches_what_reweighting_reaches(C: float, distance: float, kernel: str) -> None:
-    for seed in range(3):
+    for seed in range(2):
         fast, slow = (MinimalSVM(C=C, kernel=kernel, solver=name).fit(*clouds(distance, seed)) for name in SOLVERS)
         assert fact(slow, "objective") <= 1.01 * fact(fast, "objective"), seed
 
