@@ -14,6 +14,7 @@ from benchmarks import _report
 from sparsegen.arrays import Array
 from sparsegen.methods.minimal import COUNTED_SLACK, MinimalSVM
 from sparsegen.methods.svm import SVM
+from sparsegen.model import SparseModel
 
 P = 0.5
 MACHINES = ("svm", "minimal")
@@ -67,7 +68,11 @@ class Line:
 
 def fit(name: str, X: Array, y: Array, C: float) -> Line:
     """Return the trained machine; the second class is the positive one."""
-    model = machine_of(name, C).fit(X, y).model_
+    return line_of(machine_of(name, C).fit(X, y).model_)
+
+
+def line_of(model: SparseModel) -> Line:
+    """Return the weight vector and the bias of a linear model with one output."""
     return Line((model.coef[:, 0, :] @ model.vectors)[0], float(model.intercept[0]))
 
 

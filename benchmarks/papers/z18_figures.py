@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +15,10 @@ from benchmarks import _report
 from benchmarks.papers import TABLES
 from benchmarks.papers._lab import Case, Lab, Outcome
 from benchmarks.papers._results import Claim, Section
-from benchmarks.papers._z18_machines import MACHINES, NAMES, TOY_ROWS, P, fit, has_slack, rows_of, toy_points
+from benchmarks.papers._z18_machines import MACHINES, NAMES, TOY_ROWS, P, fit, has_slack, line_of, rows_of, toy_points
+from sparsegen.arrays import Array
 from sparsegen.methods.minimal import COUNTED_SLACK, MinimalSVM
+from sparsegen.solvers.lp_slack import LpSlack
 
 FIGURE1_C = (1.0, 50.0, 100.0)
 FIGURE1_NOTES = f"""\
@@ -30,8 +33,10 @@ TASKS = {
     "USPS 3-8, 30 rows each": ("usps", (3, 8), 30),
     "toy": ("toy", (0, 1), None),
 }
-FIGURE3_C = 1.0
-RATES = (1e-5, 1e-4, 1e-3, 1e-2, 1e-1)
+FIGURE3_C = {"toy": 1.0}
+IMAGES_C = 0.01
+SHARPNESS = 100.0
+RATES = (1e-5, 3e-5, 1e-4, 3e-4, 1e-3, 3e-3, 1e-2, 3e-2, 1e-1, 3e-1)
 FEW, MANY = 50, 2000
 SHOWN = (1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30, 35, 40, 45, FEW, 60, 80, 100, 200, 500, 1000, MANY)
 SETTLED = 0.01  # share of the last objective within which a descent has converged
@@ -43,14 +48,16 @@ SOLVERS: Mapping[str, Mapping[str, Any]] = {
     "reweighted": {"solver": "reweighted", "init": "svm"},
 }
 FIGURE3_NOTES = f"""\
-Section 4.2: the objective of eq. 9 of the machine that training returns after so many iterations, p = 0.5, C =
-{FIGURE3_C:g}, no tolerance. The paper gives neither C nor the start, rate and momentum of its figure. Algorithm 1 has
-s = 100, momentum 0.9 and the fixed rate of {", ".join(f"{rate:g}" for rate in RATES)} with the lowest objective after
-{FEW} iterations; it starts from the SVM or from zero. The two other solvers are ours: momentum with an adapted rate at
-a sharpness that grows from s/16 to 64 s (the iterations it may make are shared out, so that its curve is not one path),
-and reweighted hinge machines (one machine is one iteration). Each cell: the objective after {FEW} iterations, after
-{MANY}, and from which of the iterations drawn on it stays within {100 * SETTLED:g} % of the latter. MSRC and Caltech101
-are not at hand; USPS with as many rows and the points of Figure 1 stand in for them."""
+Section 4.2: the objective of eq. 9 of the machine that training returns after so many iterations, p = 0.5, no
+tolerance. The paper gives neither C nor the start, rate and momentum of its figure. C is {IMAGES_C:g} for images, about
+what Table 2 chooses (with 0.1 and more, the SVM of ATT 1-2 and BinAlpha A-B is the Minimal SVM), and
+{FIGURE3_C["toy"]:g} for the points of Figure 1. Algorithm 1 has s = {SHARPNESS:g}, momentum 0.9 and the fixed rate of
+{RATES[0]:g}, {RATES[1]:g}, {RATES[2]:g}, ..., {RATES[-1]:g} with the lowest smoothed objective, which is what it
+descends on, after {FEW} iterations; it starts from the SVM or from zero. The two other solvers are ours: momentum with
+an adapted rate at a sharpness that grows from s/16 to 64 s (the iterations it may make are shared out, so its curve is
+not one path), and reweighted hinge machines (one machine is one iteration). Each cell: the objective after {FEW}
+iterations, after {MANY}, and from which of the iterations drawn on it stays within {100 * SETTLED:g} % of the latter.
+MSRC and Caltech101 are not at hand; USPS with as many rows and the points of Figure 1 stand in for them."""
 
 
 @TABLES.register("z18-figure1")
@@ -121,23 +128,35 @@ def _draw_lines(cases: Sequence[Case], outcomes: Sequence[Outcome], path: Path) 
     figure.savefig(path, metadata={"Software": None})
 
 
-def objective(task: tuple[Any, Any], iterations: int, options: Mapping[str, Any], rate: float | None) -> float:
-    """Return the objective of eq. 9 of the machine that training returns after some iterations."""
-    settings: dict[str, Any] = {"C": FIGURE3_C, "p": P, "kernel": "linear", "tol": 0.0, "max_iter": iterations}
+@dataclass(frozen=True)
+class Objectives:
+    """Of one machine: eq. 9, and the same with the smoothed slack of eq. 23."""
+
+    exact: float
+    smoothed: float
+
+
+def objectives_of(X: Array, y: Array, C: float, iterations: int, options: Mapping[str, Any]) -> Objectives:
+    """Return the objectives of the machine that training returns after some iterations."""
+    settings: dict[str, Any] = {"C": C, "p": P, "kernel": "linear", "sharpness": SHARPNESS, "tol": 0.0}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # a few iterations are asked for
-        model = MinimalSVM(**settings, **options, learning_rate=rate).fit(*task).model_
-    return float(model.card["fit"]["objective"])
+        model = MinimalSVM(**settings, max_iter=iterations, **options).fit(X, y).model_
+    line = line_of(model)
+    half_norm, margins = 0.5 * float(line.w @ line.w), line.margins(X, np.where(y == y.max(), 1.0, -1.0))
+    loss = LpSlack(C, P, SHARPNESS)
+    return Objectives(half_norm + loss.value(margins), half_norm + loss.smooth_value(margins))
 
 
 def follow(folder: Path | None, task: str, solver: str) -> Outcome:
     """Return the rate of a solver on a task and its objectives after the iterations that are drawn."""
-    rows, options = rows_of(folder, *TASKS[task]), SOLVERS[solver]
-    rate = None
+    X, y = rows_of(folder, *TASKS[task])
+    C, options = FIGURE3_C.get(task, IMAGES_C), dict(SOLVERS[solver])
     if solver in ALGORITHM_1:
-        reached = [objective(rows, FEW, options, rate) for rate in RATES]
-        rate = RATES[int(np.argmin(reached))]
-    return {"rate": rate, "objectives": [objective(rows, iterations, options, rate) for iterations in SHOWN]}
+        tried = [objectives_of(X, y, C, FEW, {**options, "learning_rate": rate}).smoothed for rate in RATES]
+        options["learning_rate"] = RATES[int(np.argmin(tried))]
+    path = [objectives_of(X, y, C, iterations, options).exact for iterations in SHOWN]
+    return {"rate": options.get("learning_rate"), "objectives": path}
 
 
 def settled_after(objectives: Sequence[float]) -> int:
@@ -156,7 +175,7 @@ def figure3(lab: Lab, folder: Path) -> Section:
     _draw_objectives(found, path)
     lines = [[solver, *(_cell(found[task, solver]["objectives"]) for task in TASKS)] for solver in SOLVERS]
     body = _report.markdown(["solver", *TASKS], lines)
-    claims = [_convergence(found, solver) for solver in ALGORITHM_1]
+    claims = [_convergence(found)]
     return Section("[Z18] Figure 3: convergence", FIGURE3_NOTES, body, claims=claims, plots=[path])
 
 
@@ -164,17 +183,16 @@ def _cell(objectives: Sequence[float]) -> str:
     return f"{objectives[SHOWN.index(FEW)]:.4g}, {objectives[-1]:.4g} ({settled_after(objectives)})"
 
 
-def _convergence(found: Mapping[tuple[str, str], Outcome], solver: str) -> Claim:
-    """Return the claim of section 4.2, for one start of Algorithm 1."""
-    needed = {task: settled_after(found[task, solver]["objectives"]) for task in TASKS}
-    quick = sum(iterations < FEW for iterations in needed.values())
-    shown = ", ".join(f"{task}: {iterations}" for task, iterations in needed.items())
+def _convergence(found: Mapping[tuple[str, str], Outcome]) -> Claim:
+    """Return the claim of section 4.2, scored from the SVM: the start that suits Table 2."""
+    needed = [[settled_after(found[task, solver]["objectives"]) for task in TASKS] for solver in ALGORITHM_1]
+    from_svm, from_zero = (f"{sum(n < FEW for n in counts)} of {len(counts)} ({_list(counts)})" for counts in needed)
     return Claim(
         "[Z18, 4.2]",
         "Algorithm 1 on the four datasets converges in less than 50 iterations",
-        f"{solver}: in {quick} of {len(needed)} ({shown}); holds if within {100 * SETTLED:g} % of its objective after "
-        f"{MANY} iterations in all",
-        quick == len(needed),
+        f"from the SVM in {from_svm}, from zero in {from_zero}; holds if, from the SVM, it is within "
+        f"{100 * SETTLED:g} % of its objective after {MANY} iterations by then, in all",
+        max(needed[0]) < FEW,
     )
 
 
