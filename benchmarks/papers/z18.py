@@ -229,7 +229,7 @@ def _claims(tasks: Sequence[Means]) -> list[Claim]:
         Claim(
             "[Z18, 5]",
             f"{fewer}, counted by one rule",
-            f"xi > 0 for both: {by_slack}; alpha > 0 for both: {by_alpha}; {RULE}, by either count",
+            f"xi > 0 for both: {by_slack}; alpha > 0 for both: {by_alpha}; {RULE}, by both counts",
             by_slack.better and by_alpha.better,
         ),
         Claim("[Z18, 5]", more, f"test accuracy in percent: {accuracy}; {RULE}", accuracy.better),
