@@ -8,7 +8,10 @@ Two solvers:
 - ``"reweighted"``: xi^p is concave, so its tangent lies above it. Given the slack xi, a hinge machine with weights
   ``c_i = C p (xi_i + 1/s)^(p-1)`` can only lower ``1/2 |w|^2 + C sum_i (xi_i + 1/s)^p``; repeat. At the end
   alpha_i = c_i wherever xi_i > 0, which is the paper's condition ``xi_i (p C xi_i^(p-1) - alpha_i) = 0`` [Z18, eq. 18]
-  with xi + 1/s for xi. The first machine has all weights C: the ordinary SVM.
+  with xi + 1/s for xi.
+
+Both start from the ordinary SVM (``init="svm"``) or from w = 0 (``"zero"``), where all slack is 1. For the reweighted
+solver that is a matter of the first weights: all C, which is the SVM, or all ``C p (1 + 1/s)^(p-1)``.
 
 The linear machine is stored as its weight vector. With another kernel ``w = sum_i alpha_i y_i phi(x_i)`` [Z18, eq. 11],
 and the rows with alpha_i > 0 are the vectors of the model; equal rows are one vector.
@@ -18,6 +21,10 @@ Symbols: xi (n,) slack, alpha (n,) multipliers, c (n,) weights of the hinge, s s
 Note: the reweighted solver is ours. Its machines are solved by LIBSVM, which takes a weight per row, and the linear
 ones, at which LIBSVM is slow for large C, by solvers/newton.py.
 Note: momentum leaves every row with a small coefficient; w is projected onto the rows at or inside the margin.
+Note: the paper initialises w and b without saying how. Its w's are within seven degrees of the SVM's (Table 2) and its
+descents take less than 50 steps (Figure 3), which speaks for the SVM.
+Note: where no learning rate is given, momentum descends at growing sharpness, from s/16 to 64 s (solvers/lp_slack.py
+says why); with one it is Algorithm 1 at s.
 Note: the objective is not convex: both solvers end at a stationary point, not always the same one.
 Note: momentum with a kernel, and kernels that LIBSVM does not have, need the Gram matrix of the rows. Where there are
 more than ``n_candidates`` rows, as many are drawn at random, some of every class.
@@ -28,6 +35,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,10 +60,10 @@ from sparsegen.methods.shared.parameters import (
     whole,
 )
 from sparsegen.methods.shared.start import class_of
-from sparsegen.solvers.lp_slack import LpSlack, momentum, shorten
-from sparsegen.solvers.newton import Loss, solve
+from sparsegen.solvers.lp_slack import LpSlack, exact_objective, graduated, momentum, shorten
+from sparsegen.solvers.newton import Loss, Solution, solve
 
-LIBSVM_TOL = 1e-4
+LIBSVM_TOL = 1e-6  # slack below the tolerance is noise, but counts with its square root
 COUNTED_SLACK = 1e-3  # rows with more slack than this are counted
 
 
@@ -73,6 +81,7 @@ class MinimalSVM(SingleKernelClassifier):
         '``"reweighted"`` hinge machines, or the paper\'s ``"momentum"``',
         one_of("reweighted", "momentum"),
     )
+    init: str = parameter("svm", 'start: ``"svm"``, the ordinary SVM, or ``"zero"``', one_of("svm", "zero"))
     sharpness: float = parameter(100.0, "how closely the smoothed slack follows the slack [Z18, eq. 23]", POSITIVE)
     momentum: float = parameter(0.9, "share of the last step that is repeated (momentum solver)", SHARE_BELOW_ONE)
     learning_rate: float | None = parameter(
@@ -80,11 +89,13 @@ class MinimalSVM(SingleKernelClassifier):
     )
     n_candidates: int = parameter(2000, "most rows used where their Gram matrix is needed", whole(2))
     max_iter: int | None = parameter(
-        None, "most machines (reweighted) or steps (momentum); ``None`` means 30 and 2000", whole(1)
+        None, "most machines (reweighted) or steps (momentum); ``None`` means 30 and 20000", whole(1)
     )
     max_seconds: float | None = MAX_SECONDS
     tol: float = parameter(
-        1e-4, "stop when the objective improves by less than this share (momentum: in ten steps together)", NOT_NEGATIVE
+        1e-4,
+        "stop when the objective improves by less than this share (momentum: ten steps together by less than a tenth)",
+        NOT_NEGATIVE,
     )
 
     def _train(self, X: Array, Y: Array, kernel: BoundKernel, rng: np.random.RandomState) -> Expansion:
@@ -93,13 +104,14 @@ class MinimalSVM(SingleKernelClassifier):
             rows = draw_rows(class_of(Y), int(self.n_candidates), rng)
             X, Y = X[rows], Y[rows]
         K = kernel.gram(X, X) if needs_gram else None
+        inputs, basis = (X, None) if not kernel.is_linear or len(X) >= X.shape[1] else coordinates(X)
         end = np.inf if self.max_seconds is None else time.monotonic() + self.max_seconds
         loss = LpSlack(float(self.C), float(self.p), float(self.sharpness))
         train = self._descend if self.solver == "momentum" else self._reweight
         machines = []
         with progress.task("training minimal svm", Y.shape[1]) as advance:
             for k in range(Y.shape[1]):
-                machines.append(train(X, K, Y[:, k], kernel, loss, lambda: time.monotonic() < end))
+                machines.append(train(inputs, K, Y[:, k], kernel, loss, lambda: time.monotonic() < end))
                 advance(f"machine {k + 1} of {Y.shape[1]}, objective {machines[-1].objective:.5g}")
         facts = {
             "iterations": max(machine.iterations for machine in machines),
@@ -108,28 +120,20 @@ class MinimalSVM(SingleKernelClassifier):
         }
         coef, b = np.array([machine.coef for machine in machines]), np.array([machine.b for machine in machines])
         if kernel.is_linear:
-            return Expansion(coef, np.eye(len(coef)), b, facts=facts)
+            return Expansion(coef if basis is None else coef @ basis.T, np.eye(len(coef)), b, facts=facts)
         return expand(X, merge_equal_rows(X, coef), b, facts)
 
     def _reweight(
         self, X: Array, K: Array | None, y: Array, kernel: BoundKernel, loss: LpSlack, go_on: Callable[[], bool]
     ) -> MinimalMachine:
         """Return the machine at which the weights of the hinge no longer change the objective."""
-        rows, options = (K, PRECOMPUTED) if K is not None else (X, libsvm_options(kernel) or {})
-        linear = None
+        hinge = HingeMachines(X, K, y, kernel)
         shift = 1.0 / loss.s
-        weights = np.full(len(y), loss.C)
+        weights = self._first_weights(len(y), loss)
         best, best_value = None, np.inf
         for iteration in range(1, (self.max_iter or 30) + 1):
-            if kernel.is_linear:
-                linear = solve([(slice(0, len(X)), X)], y[:, None], X.shape[1], Loss("hinge", weights), linear)
-                coef, b = linear.V[0], float(linear.b[0])
-                f = X @ coef + b
-                half_norm = 0.5 * float(coef @ coef)
-            else:
-                svc, coef, b = train_svc(rows, y, options, 1.0, LIBSVM_TOL, weights)
-                f = svc.decision_function(rows)
-                half_norm = 0.5 * float(coef @ (f - b))
+            coef, b, f = hinge.train(weights)
+            half_norm = 0.5 * float(coef @ (coef if kernel.is_linear else f - b))
             slack = np.maximum(0.0, 1.0 - y * f)
             value = half_norm + loss.C * float(((slack + shift) ** loss.p).sum())
             gain = best_value - value
@@ -147,28 +151,51 @@ class MinimalSVM(SingleKernelClassifier):
         self, X: Array, K: Array | None, y: Array, kernel: BoundKernel, loss: LpSlack, go_on: Callable[[], bool]
     ) -> MinimalMachine:
         """Return where the descent of [Z18, Algorithm 1] ends."""
-        A = X if K is None else K
-        found = momentum(
-            A,
-            y,
-            loss,
-            is_gram=K is not None,
-            epsilon=float(self.momentum),
-            eta=self.learning_rate,
-            max_iter=int(self.max_iter or 2000),
-            tol=float(self.tol),
-            go_on=go_on,
-        )
-        if self.learning_rate is not None and not found.converged:
-            warn_unsolved(
-                "the descent did not settle; lower learning_rate, raise max_iter, or leave learning_rate to be adapted"
-            )
-        coef = found.a if K is None else shorten(K, y, found.a, found.b, loss)
-        outputs = A @ coef
-        half_norm = 0.5 * float(coef @ (coef if K is None else outputs))
-        margins = y * (outputs + found.b)
-        objective = half_norm + loss.value(margins)
-        return MinimalMachine(coef, found.b, np.maximum(0.0, 1.0 - margins), objective, len(found.objectives))
+        A, is_gram = X if K is None else K, K is not None
+        settings: dict[str, Any] = {
+            "is_gram": is_gram,
+            "epsilon": float(self.momentum),
+            "max_iter": int(self.max_iter or 20_000),
+            "tol": float(self.tol) / 10.0,
+            "start": HingeMachines(X, K, y, kernel).train(np.full(len(y), loss.C))[:2] if self.init == "svm" else None,
+            "go_on": go_on,
+        }
+        if self.learning_rate is None:
+            found, losses = graduated(A, y, loss, **settings), loss.sharpened()[::-1]
+        else:
+            found, losses = momentum(A, y, loss, eta=self.learning_rate, **settings), [loss]
+            if not found.converged:
+                warn_unsolved("the descent did not settle; lower learning_rate, raise max_iter, or let the rate adapt")
+        coef = found.a if K is None else shorten(K, y, found.a, found.b, *losses)
+        slack = np.maximum(0.0, 1.0 - y * (A @ coef + found.b))
+        objective = exact_objective(A, coef, found.b, y, loss, is_gram=is_gram)
+        return MinimalMachine(coef, found.b, slack, objective, len(found.objectives))
+
+    def _first_weights(self, n: int, loss: LpSlack) -> Array:
+        """Return the weights of the SVM, or of the tangent at slack 1."""
+        first = loss.C if self.init == "svm" else loss.C * loss.p * (1.0 + 1.0 / loss.s) ** (loss.p - 1.0)
+        return np.full(n, first)
+
+
+class HingeMachines:
+    """Hinge machines on the same rows, with weights that change; K is their Gram matrix where LIBSVM needs it."""
+
+    def __init__(self, X: Array, K: Array | None, y: Array, kernel: BoundKernel) -> None:
+        self._is_linear, self._y = kernel.is_linear, y
+        self._rows = X if K is None else K
+        self._options = PRECOMPUTED if K is not None else libsvm_options(kernel) or {}
+        self._last: Solution | None = None
+
+    def train(self, weights: Array) -> tuple[Array, float, Array]:
+        """Return coefficients of the rows (or the weight vector), bias and outputs."""
+        rows, y = self._rows, self._y
+        if self._is_linear:
+            blocks = [(slice(0, len(rows)), rows)]
+            self._last = solve(blocks, y[:, None], rows.shape[1], Loss("hinge", weights), self._last)
+            coef, b = self._last.V[0], float(self._last.b[0])
+            return coef, b, rows @ coef + b
+        svc, coef, b = train_svc(rows, y, self._options, 1.0, LIBSVM_TOL, weights)
+        return coef, b, svc.decision_function(rows)
 
 
 @dataclass(frozen=True)
@@ -180,6 +207,12 @@ class MinimalMachine:
     slack: Array
     objective: float
     iterations: int
+
+
+def coordinates(X: Array) -> tuple[Array, Array]:
+    """Return the coordinates of rows in an orthonormal basis (d, n) of their span, where w must lie, and that basis."""
+    basis, triangle = np.linalg.qr(X.T)
+    return np.ascontiguousarray(triangle.T), basis
 
 
 def merge_equal_rows(X: Array, coef: Array) -> Array:

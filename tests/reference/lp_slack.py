@@ -31,20 +31,25 @@ def gradient(w: Array, X: Array, y: Array, C: float, p: float, s: float) -> Arra
     return np.append(w[:-1], 0.0) - p * C * extended(X).T @ (y * m * n ** (p - 1.0) / (1.0 + m))
 
 
-def algorithm_1(X: Array, y: Array, C: float, p: float, s: float, eta: float, epsilon: float, steps: int) -> Array:
-    w, v = np.zeros(X.shape[1] + 1), np.zeros(X.shape[1] + 1)
+def algorithm_1(
+    w: Array, X: Array, y: Array, C: float, p: float, s: float, eta: float, epsilon: float, steps: int
+) -> Array:
+    """Where the descent from w' is after some steps."""
+    v = np.zeros_like(w)
     for _ in range(steps):
         v = epsilon * v - eta * gradient(w, X, y, C, p, s)  # eq. 27
         w = w + v  # eq. 28
     return w
 
 
-def adapted(X: Array, y: Array, C: float, p: float, s: float, epsilon: float, steps: int) -> list[float]:
-    """The objectives of algorithm 1 with a rate that grows by a tenth where the objective falls.
+def adapted(
+    w: Array, X: Array, y: Array, C: float, p: float, s: float, epsilon: float, steps: int
+) -> tuple[Array, list[float]]:
+    """The end and the objectives of algorithm 1 from w' with a rate that grows by a tenth where the objective falls.
 
-    Where it would rise, the step is not made and the speed is lost; without any speed the rate is halved.
+    Where it would rise, the step is not made, the speed is lost and the rate halved.
     """
-    w, v = np.zeros(X.shape[1] + 1), np.zeros(X.shape[1] + 1)
+    v = np.zeros_like(w)
     rate = 1.0 / (1.0 + p * C * (float((X**2).sum()) + len(X)))
     value, values = smooth_objective(w, X, y, C, p, s), []
     for _ in range(steps):
@@ -53,7 +58,6 @@ def adapted(X: Array, y: Array, C: float, p: float, s: float, epsilon: float, st
         if reached <= value:
             w, v, value, rate = w + moved, moved, reached, 1.1 * rate
         else:
-            rate = rate if v.any() else 0.5 * rate
-            v = np.zeros_like(v)
+            v, rate = np.zeros_like(v), 0.5 * rate
         values.append(value)
-    return values
+    return w, values

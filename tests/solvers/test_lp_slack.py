@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -7,7 +8,7 @@ import pytest
 from numpy.typing import NDArray
 from reference import lp_slack as reference
 
-from sparsegen.solvers.lp_slack import Descent, LpSlack, momentum, shorten
+from sparsegen.solvers.lp_slack import Descent, LpSlack, graduated, momentum, shorten
 
 Array = NDArray[np.float64]
 POWERS = (0.2, 0.5, 1.0)
@@ -53,11 +54,13 @@ def test_far_margins_neither_overflow_nor_divide_by_zero(p: float) -> None:
     assert np.allclose(np.diff(np.log(loss.smooth_pull(around))), -100.0 * p * 0.001, rtol=1e-6)
 
 
-def test_given_rate_is_algorithm_1() -> None:
+@pytest.mark.parametrize("start", [None, (0.1, -0.2, 0.3, -0.4)])
+def test_given_rate_is_algorithm_1(start: tuple[float, ...] | None) -> None:
     X, y = overlapping()
+    w = np.array(start or np.zeros(4))
     options: dict[str, Any] = {"eta": 1e-3, "epsilon": 0.8, "max_iter": 40, "tol": 0.0}
-    found = descend(X, y, LpSlack(1.0, 0.5, 20.0), **options)
-    expected = reference.algorithm_1(X, y, 1.0, 0.5, 20.0, 1e-3, 0.8, 40)
+    found = descend(X, y, LpSlack(1.0, 0.5, 20.0), start=None if start is None else (w[:3], w[3]), **options)
+    expected = reference.algorithm_1(w, X, y, 1.0, 0.5, 20.0, 1e-3, 0.8, 40)
     assert np.all(np.diff(found.objectives) < 0.0)
     assert np.allclose(np.append(found.a, found.b), expected, rtol=1e-10)
     assert not found.converged
@@ -112,6 +115,21 @@ def test_shortening_keeps_the_machine_on_fewer_rows() -> None:
     assert loss.smooth_pull(before)[short != 0.0].min() > 0.0
     value, was = (0.5 * a @ K @ a + loss.smooth_value(m) for a, m in ((short, margins), (found.a, before)))
     assert value <= 1.01 * was
+
+
+def test_shortening_goes_by_the_first_loss_that_keeps_the_objective() -> None:
+    """The sharper the loss, the fewer rows are at its margin; cut short, a descent needs the others."""
+    X, y = overlapping(120)
+    K = np.exp(-0.5 * ((X[:, None] - X[None]) ** 2).sum(axis=2))
+    blunt, sharp = LpSlack(3.0, 0.5, 20.0), LpSlack(3.0, 0.5, 2000.0)
+    found = descend(K, y, blunt, is_gram=True, tol=1e-6)
+    with_blunt, with_sharp = (shorten(K, y, found.a, found.b, loss) for loss in (blunt, sharp))
+    assert np.count_nonzero(with_blunt) < np.count_nonzero(with_sharp), "all rows"
+    assert np.array_equal(shorten(K, y, found.a, found.b, sharp, blunt), with_blunt)
+    settled = graduated(K, y, blunt, is_gram=True, epsilon=0.9, max_iter=20_000, tol=1e-7)
+    few, more = (shorten(K, y, settled.a, settled.b, loss) for loss in (replace(blunt, s=320.0), blunt))
+    assert np.count_nonzero(few) < np.count_nonzero(more)
+    assert np.array_equal(shorten(K, y, settled.a, settled.b, replace(blunt, s=320.0), blunt), few)
 
 
 def test_shortening_never_makes_a_machine_worse() -> None:

@@ -71,3 +71,18 @@ def test_shortening_may_raise_the_objective_by_a_hundredth(rise: float, shortene
     assert objective(without) / objective(a) - 1.0 == pytest.approx(rise, rel=0.15)
     short = shorten(4.0 * np.eye(many + 1), np.ones(many + 1), a, bias, loss)
     assert short == pytest.approx(without if shortened else a)
+
+
+def test_the_bluntest_loss_judges_the_projection_onto_all_rows() -> None:
+    """Without the first row, outside every margin, the machine is lost; the third is nearly the second, and may go.
+
+    It then has slack 6e-4. That raises the sharp objective by over a hundredth, and the blunt one by far less.
+    """
+    sharp, blunt = LpSlack(1.0, 0.5, 2e4), LpSlack(1.0, 0.5, 20.0)
+    cosine = np.sqrt(1.0 - 1.2e-3)
+    K = np.array([[16.0, 0.0, 0.0], [0.0, 1.0, cosine], [0.0, cosine, 1.0]])
+    a = np.linalg.solve(K, [2.0, 1.0, 1.001])
+    short = shorten(K, np.ones(3), a, 0.0, sharp, blunt)
+    assert K @ short == pytest.approx([2.0, 1.0, cosine])
+    assert short[2] == 0.0
+    assert shorten(K, np.ones(3), a, 0.0, blunt, sharp) == pytest.approx(a)
