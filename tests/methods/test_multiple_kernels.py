@@ -184,7 +184,7 @@ def test_the_lowest_of_the_ends_wins(
 ) -> None:
     """Whichever of them that is, on whichever start."""
     M, ends = len(GAMMAS), MixtureSearch.ends
-    for winner in range(6):
+    for winner in (0, 2, 4):
         seen: list[End] = []
 
         def ranked(search: MixtureSearch, Z: Array, title: str, seen: list[End] = seen, winner: int = winner) -> Any:
@@ -250,10 +250,10 @@ def test_weights_are_optimal_for_the_vectors(estimator: SparseMixture, loss: str
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("kind", SPARSE)
 def test_moving_the_vectors_lowers_the_objective(kind: type[SparseMixture], loss: str, four_classes: Rows) -> None:
-    options: dict[str, Any] = {"loss": loss, "random_state": 0, "max_iter": 30}
+    options: dict[str, Any] = {"loss": loss, "random_state": 0, "max_iter": 12, "n_kernels": 3}
     fixed, moved = (kind(5, optimize=what, **options).fit(*four_classes) for what in ("coefficients", "vectors"))
     assert fact(moved, "objective") < 0.97 * fact(fixed, "objective")
-    assert 1 < moved.n_iter_ <= 60  # the best single kernel's descent, then the mixture's
+    assert 1 < moved.n_iter_ <= 24  # the best single kernel's descent, then the mixture's
 
 
 def test_own_coefficients_fit_more_than_shared_ones(four_classes: Rows) -> None:
@@ -304,7 +304,7 @@ def test_mksvm_on_one_kernel_is_the_svm(four_classes: Rows) -> None:
 @pytest.mark.parametrize("kind", ALL)
 def test_classes_share_vectors_and_kernels(kind: type[MixtureClassifier], four_classes: Rows) -> None:
     X, y = four_classes
-    estimator = kind(random_state=0).fit(X, y)
+    estimator = kind(max_iter=15, random_state=0).fit(X, y)
     model = estimator.model_
     assert model.coef.shape == (4, len(model.kernels), model.n_vectors)
     assert sum(fact(estimator, "kernel_weights")) == pytest.approx(1.0)
@@ -315,7 +315,7 @@ def test_classes_share_vectors_and_kernels(kind: type[MixtureClassifier], four_c
 @pytest.mark.parametrize("kind", ALL)
 def test_export_computes_the_same(kind: type[MixtureClassifier], four_classes: Rows) -> None:
     X, y = four_classes
-    model = kind(gammas=[0.25, 0.5, 1.0], random_state=0).fit(X, y).model_
+    model = kind(gammas=[0.25, 0.5, 1.0], max_iter=5, random_state=0).fit(X, y).model_
     results = verify(model, X, devices=["host"])
     assert results
     assert all(result.ok for result in results)

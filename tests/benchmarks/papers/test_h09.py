@@ -48,6 +48,7 @@ def test_tables_show_the_paper_and_are_computed_once(lab: Lab) -> None:
     assert len(chosen) == len(runs.SHARES)
     assert all(line.count("| 2^") == len(runs.MACHINES) for line in chosen)
     assert "| machine | vectors | 2^-7 | 2^2 |" in first.body
+    assert "One distinct row makes up 2% of the first split's" in first.body
     assert "| SMKC1 fixed with SSKC | 2% |" in first.body
     assert [path.name for path in first.plots] == ["h09_figure1.png", "h09_figure2.png", "h09_figure3.png"]
     assert all(path.read_bytes().startswith(b"\x89PNG") for path in first.plots)
@@ -105,7 +106,7 @@ def test_of_equal_errors_the_middle_one_is_taken(
 
 def cell(*errors: float, C: float = 1.0) -> runs.Cell:
     n = len(errors)
-    return runs.Cell(list(errors), [1.0] * n, [2.0] * n, [50.0] * n, [1.0], C, [10.0, 12.0])
+    return runs.Cell(list(errors), [1.0] * n, [2.0] * n, [3.0] * n, [1.0], C, [10.0, 12.0])
 
 
 def test_differences_count_where_they_are_significant() -> None:
@@ -148,8 +149,8 @@ def test_conclusions_follow_from_the_errors(made_up: runs.Cells) -> None:
 
 def test_machines_with_the_same_errors_are_named(made_up: runs.Cells) -> None:
     (text,) = h09._same_errors(made_up)
-    assert "| heart | 4% | SSKC, SMKC1 | 2^0, 2^1 | 1.0, 1.0 | 50 % |" in text
-    assert "| heart | 4% | SMKC1 fixed, SMKC2 fixed | 2^0, 2^0 | 1.0, 1.0 | 50 % |" in text
+    assert "| heart | 4% | SSKC, SMKC1 | 2^0, 2^1 | 1.0, 1.0 | 3.0 |" in text
+    assert "| heart | 4% | SMKC1 fixed, SMKC2 fixed | 2^0, 2^0 | 1.0, 1.0 | 3.0 |" in text
     different = {key: cell(i, 0.0) for i, key in enumerate(made_up)}
     assert h09._same_errors(different) == []
 
