@@ -40,6 +40,7 @@ LOSSES = ("hinge", "squared_hinge")
 NAMES = ("rbf", "laplacian")
 GAMMAS = [0.1, 0.4, 1.6]
 MU = np.array([0.2, 0.5, 0.3])
+QUICK: dict[str, Any] = {"max_iter": 15, "random_state": 0}
 OBJECTIVES: dict[str, type[MixtureObjective]] = {"smkc1": Smkc1Objective, "smkc2": Smkc2Objective}
 SPARSE: tuple[type[SparseMixture], ...] = (SMKC1, SMKC2)
 ALL: tuple[type[MixtureClassifier], ...] = (SMKC1, SMKC2, MKSVM)
@@ -304,7 +305,7 @@ def test_mksvm_on_one_kernel_is_the_svm(four_classes: Rows) -> None:
 @pytest.mark.parametrize("kind", ALL)
 def test_classes_share_vectors_and_kernels(kind: type[MixtureClassifier], four_classes: Rows) -> None:
     X, y = four_classes
-    estimator = kind(max_iter=15, random_state=0).fit(X, y)
+    estimator = kind(**QUICK).fit(X, y)
     model = estimator.model_
     assert model.coef.shape == (4, len(model.kernels), model.n_vectors)
     assert sum(fact(estimator, "kernel_weights")) == pytest.approx(1.0)
@@ -315,7 +316,7 @@ def test_classes_share_vectors_and_kernels(kind: type[MixtureClassifier], four_c
 @pytest.mark.parametrize("kind", ALL)
 def test_export_computes_the_same(kind: type[MixtureClassifier], four_classes: Rows) -> None:
     X, y = four_classes
-    model = kind(gammas=[0.25, 0.5, 1.0], max_iter=5, random_state=0).fit(X, y).model_
+    model = kind(gammas=[0.25, 0.5, 1.0], **QUICK).fit(X, y).model_
     results = verify(model, X, devices=["host"])
     assert results
     assert all(result.ok for result in results)
