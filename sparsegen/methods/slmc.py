@@ -72,26 +72,12 @@ class SLMC(MovableVectors, SingleKernelClassifier):
             if self.optimize == "vectors":
                 title = "training slmc" + (f", start {start + 1} of {self.n_init}" if self.n_init > 1 else "")
                 unit = float(seen.std()) * np.sqrt(m) or 1.0  # the first step moves each vector by about one deviation
-                found.append(self._descend(objective, Z, P, unit, title))
+                end = objective.descend(Z, P, unit, max_iter=self.max_iter, tol=self.tol, title=title)
+                found.append(objective.expansion(*end))
             else:
                 found.append(objective.expansion(Z, P, iterations=0))
         best = min(found, key=lambda expansion: float(expansion.facts["objective"]))
         return replace(best, offset=offset)
-
-    def _descend(self, objective: SlmcObjective, Z: Array, P: Array | None, unit: float, title: str) -> Expansion:
-        """Return the end of a descent from (Z, P); only Z is counted in units, P has no dimension."""
-
-        def unpack(theta: Array) -> tuple[Array, Array | None]:
-            return theta[: Z.size].reshape(Z.shape), None if P is None else theta[Z.size :].reshape(P.shape)
-
-        start, units = Z.ravel(), np.full(Z.size, unit)
-        if P is not None:
-            start, units = np.append(start, P), np.append(units, np.ones(P.size))
-        with progress.task(title, self.max_iter) as advance:
-            found = lbfgs(
-                lambda at: objective(*unpack(at)), start, units, max_iter=self.max_iter, tol=self.tol, advance=advance
-            )
-        return objective.expansion(*unpack(found.x), found.iterations)
 
 
 class SlmcObjective:
@@ -124,6 +110,21 @@ class SlmcObjective:
                 gradient_P += block.gradient_left(weights).T @ self.X[rows]
         parts = [gradient_Z.ravel()] if gradient_P is None else [gradient_Z.ravel(), gradient_P.ravel()]
         return self._objective(solution, P), np.concatenate(parts)
+
+    def descend(
+        self, Z: Array, P: Array | None, unit: float, *, max_iter: int, tol: float, title: str
+    ) -> tuple[Array, Array | None, int]:
+        """Return where a descent from (Z, P) ends, and its iterations; Z is counted in units, P has no dimension."""
+
+        def unpack(theta: Array) -> tuple[Array, Array | None]:
+            return theta[: Z.size].reshape(Z.shape), None if P is None else theta[Z.size :].reshape(P.shape)
+
+        start, units = Z.ravel(), np.full(Z.size, unit)
+        if P is not None:
+            start, units = np.append(start, P), np.append(units, np.ones(P.size))
+        with progress.task(title, max_iter) as advance:
+            found = lbfgs(lambda at: self(*unpack(at)), start, units, max_iter=max_iter, tol=tol, advance=advance)
+        return *unpack(found.x), found.iterations
 
     def expansion(self, Z: Array, P: Array | None, iterations: int) -> Expansion:
         """Return the classifier at (Z, P)."""

@@ -5,7 +5,8 @@ SLMC with the kernel ``K = sum_k mu_k K_k``, whose weights are learnt with the v
     min_{mu, Z, beta, b}  1/2 beta' Kz beta + sum_i loss(y_i (beta . psi(x_i) + b)),   mu >= 0, sum_k mu_k = 1  [eq. 15]
     psi(x) = sum_k mu_k K_k(Z, x),   Kz = sum_k mu_k K_k(Z, Z)
 
-W is not convex in mu; weights are found by gradient projection [H09, eq. 19-20], vectors by Algorithm 1.
+W is not convex in mu. Weights are found by gradient projection [H09, eq. 19-20] and descend together with the vectors
+from several starts, see shared.mixture_search.
 
 Symbols: Phi = psi(X)' L^-T whitened features with L the Cholesky factor of Kz; the others as in
 shared.multiple_kernels.

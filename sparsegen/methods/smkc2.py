@@ -5,9 +5,9 @@ The equivalent kernel of K_k and vectors Z is ``K*_k(x, x') = psi_k(x)' Kz_k^-1 
     min_{mu, Z} max_alpha  sum_i alpha_i - 1/2 sum_ij a_i a_j sum_k mu_k K*_k(x_i, x_j),   mu >= 0, sum_k mu_k = 1
 
 with ``0 <= alpha <= C``, ``sum_i a_i = 0`` [H09, eq. 26]. For fixed Z it is convex in mu: weights are found by linear
-programs or by gradient projection [H09, eq. 27], vectors by Algorithm 1. Every kernel has its own
-``beta_k = Kz_k^-1 sum_i a_i psi_k(x_i)``, so for the same vectors SMKC2 fits more than SMKC1, at the same cost on a
-device.
+programs or by gradient projection [H09, eq. 27]; they descend together with the vectors from several starts, see
+shared.mixture_search. Every kernel has its own ``beta_k = Kz_k^-1 sum_i a_i psi_k(x_i)``, so for the same vectors SMKC2
+fits more than SMKC1, at the same cost on a device.
 
 Symbols: L_k the Cholesky factor of Kz_k, Phi = [sqrt(mu_k) psi_k(X)' L_k^-T]_k the features (n, number of active
 kernels times m) whose inner products are ``sum_k mu_k K*_k``; the others as in shared.multiple_kernels.

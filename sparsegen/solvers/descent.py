@@ -6,12 +6,13 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from scipy.optimize import OptimizeResult, minimize
+from scipy.optimize import Bounds, OptimizeResult, minimize
 
 from sparsegen import progress
 from sparsegen.arrays import Array
 
 WINDOW = 10
+MEMORY = 20  # pairs of steps and gradients that L-BFGS-B keeps
 SMALLEST_GRADIENT = 1e-100  # a smaller one is zero once it is squared, and L-BFGS-B would divide by its length
 
 
@@ -32,12 +33,12 @@ def lbfgs(
     max_iter: int,
     tol: float,
     advance: progress.Advance,
-    memory: int = 20,
+    lower: Array | None = None,
 ) -> Minimum:
     """Return the end of a descent on a function that returns its value and its gradient, of the shape of ``start``.
 
     ``unit`` is the length in which each coordinate is counted: the first step is about that long, and scaled data take
-    the same path.
+    the same path. No coordinate falls below ``lower``, of the shape of ``start``; ``-inf`` leaves one free.
     """
 
     def in_units(theta: Array) -> tuple[float, Array]:
@@ -49,8 +50,9 @@ def lbfgs(
         (start / unit).ravel(),
         jac=True,
         method="L-BFGS-B",
+        bounds=None if lower is None else Bounds((lower / unit).ravel()),
         callback=StopBelow(tol, advance),
-        options={"maxiter": max_iter, "ftol": 0.0, "gtol": SMALLEST_GRADIENT, "maxcor": memory},
+        options={"maxiter": max_iter, "ftol": 0.0, "gtol": SMALLEST_GRADIENT, "maxcor": MEMORY},
     )
     return Minimum(unit * result.x.reshape(start.shape), float(result.fun), int(result.nit))
 

@@ -44,6 +44,13 @@ def test_scaling_the_problem_leaves_the_path_alone() -> None:
     assert np.array_equal(there.x, 1024.0 * here.x)
 
 
+@pytest.mark.parametrize("unit", [1.0, 1e-3, 50.0])
+def test_no_coordinate_falls_below_its_bound(unit: float) -> None:
+    lower = np.array([[-np.inf, 0.0, -np.inf], [0.7, -np.inf, 5.0]])
+    found = lbfgs(bowl, np.maximum(lower, 6.0), unit, max_iter=200, tol=0.0, advance=lambda remark: None, lower=lower)
+    assert np.allclose(found.x, np.maximum(lower, CENTRE), atol=1e-5)
+
+
 def test_bounds_and_small_gains_end_it() -> None:
     assert descend(1.0, max_iter=3)[2] == 3
     assert descend(1.0, tol=1e9)[2] == WINDOW + 1

@@ -135,22 +135,25 @@ class MixtureObjective:
             part._last = (B[active], solution)
         return part
 
-    def in_vectors(self, Z: Array, mu: Array) -> tuple[float, Array]:
-        """Return W and its gradient in Z."""
+    def in_weights(self, Z: Array, mu: Array) -> tuple[float, Array]:
+        """Return W and its gradient in mu."""
+        optimum = self.optimum(Z, mu)
+        return optimum.solution.objective, self._slope_in_weights(Z, optimum)
+
+    def in_both(self, Z: Array, mu: Array) -> tuple[float, Array, Array]:
+        """Return W and its gradients in Z and in mu."""
         optimum = self.optimum(Z, mu)
         B, a = optimum.B, optimum.solution.alpha * self.Y
         scaled = mu[:, None, None] * B
         gradient = self._keep(Z)[1].gradient(B.transpose(0, 2, 1) @ scaled)  # half of it for each argument
         for rows, block in self.blocks(Z):
             gradient += block.gradient(-(a[rows] @ scaled))
-        return optimum.solution.objective, gradient
+        return optimum.solution.objective, gradient, self._slope_in_weights(Z, optimum)
 
-    def in_weights(self, Z: Array, mu: Array) -> tuple[float, Array]:
-        """Return W and its gradient in mu."""
-        optimum = self.optimum(Z, mu)
+    def _slope_in_weights(self, Z: Array, optimum: Optimum) -> Array:
         pulled = self.pull(Z, optimum.solution.alpha * self.Y)
         quadratic = np.einsum("kom,kmn,kon->k", optimum.B, self.ridged(Z), optimum.B)
-        return optimum.solution.objective, 0.5 * quadratic - np.einsum("kom,kom->k", optimum.B, pulled)
+        return np.asarray(0.5 * quadratic - np.einsum("kom,kom->k", optimum.B, pulled))
 
     def optimum(self, Z: Array, mu: Array) -> Optimum:
         """Return the exact inner solution."""
