@@ -21,8 +21,10 @@ from sparsegen.methods.shared.estimator import scale_gamma
 SPLITS = 5
 """Of the sets of the IDA repository."""
 SIZES = (1, 2, 3, 4, 5, 7, 10, 14, 20, 28, 40, 50, 70, 100)
+MORE_SIZES = (*SIZES, 140, 200)
+"""Of random rows, so that twice as many as another machine needs are seen to be enough or not."""
 SHOWN = (5, 10, 20, 50, 100)
-RSVM_LAMBDAS = (50.0, 5.0, 0.5, 0.05, 0.005, 0.0005)
+RSVM_LAMBDAS = (50.0, 5.0, 0.5, 0.05, 5e-3, 5e-4, 5e-5, 5e-6)
 RSVM_SELECTION_SIZE = 50
 FEW_STEPS = 5
 """Newton steps below which [K06, 3.3] calls their number very small."""
@@ -43,18 +45,22 @@ MACHINES = (*SAME_OBJECTIVE, "RSVM", "KMP", "MARK-LS")
 
 
 def follow(folder: Path | None, name: str, rule: str, position: int, lam: float, width: float) -> Outcome:
-    """Return errors and objectives at ``SIZES``, the Newton steps of every solution, and seconds of training."""
+    """Return errors and objectives at the sizes, the share of short solutions, and seconds of training.
+
+    Note: seconds are those of the largest of ``SIZES``.
+    """
     split = rows_of(folder, name, position, PAIR_ROWS)
     method, options = GREEDY[rule]
     common: dict[str, Any] = {"C": 0.5 / lam, "gamma": width * scale_gamma(split.X), "random_state": position}
-    machine = greedy_method(method)(SIZES[-1], **common, **options)
+    sizes = MORE_SIZES if rule == "random" else SIZES
+    machine = greedy_method(method)(min(sizes[-1], len(split.X)), **common, **options)
     stages = list(grow(machine, split.X, split.y.astype(float), split.X_test))
-    at = [stages[min(size, len(stages)) - 1] for size in SIZES]  # a machine that cannot grow any more stays as it is
+    at = [stages[min(size, len(stages)) - 1] for size in sizes]  # a machine that cannot grow any more stays as it is
     return {
         "errors": [round(sign_error(stage.scores, split.y_test), 3) for stage in at],
         "objectives": [stage.objective for stage in at],
         "few_steps": float(np.mean([stage.newton_steps < FEW_STEPS for stage in stages])),
-        "seconds": stages[-1].seconds,
+        "seconds": at[len(SIZES) - 1].seconds,
     }
 
 
@@ -65,9 +71,10 @@ def select_rsvm(folder: Path | None, name: str, lam: float, width: float) -> Out
 
 
 def follow_rsvm(folder: Path | None, name: str, position: int, lam: float, width: float) -> Outcome:
-    """Return RSVM's test errors at ``SIZES``."""
+    """Return RSVM's test errors at ``MORE_SIZES``."""
     split = rows_of(folder, name, position, PAIR_ROWS)
-    fits = (_rsvm(split.X, size, lam, width, position).fit(split.X, split.y) for size in SIZES)
+    sizes = [min(size, len(split.X)) for size in MORE_SIZES]
+    fits = (_rsvm(split.X, size, lam, width, position).fit(split.X, split.y) for size in sizes)
     return {"errors": [round(split.error(machine), 3) for machine in fits]}
 
 
@@ -77,11 +84,12 @@ def _rsvm(X: Array, size: int, lam: float, width: float, seed: int) -> RSVM:
 
 @dataclass(frozen=True)
 class Curve:
-    """One machine on one set: means over the splits at ``SIZES``."""
+    """One machine on one set: means over the splits."""
 
     errors: Array
+    """At ``SIZES``, or at ``MORE_SIZES``."""
     over_optimum: float = np.nan
-    """How many percent the objective of the largest exceeds the full SVM's."""
+    """How many percent the objective at the largest of ``SIZES`` exceeds the full SVM's."""
     mean_over_optimum: float = np.nan
     """The same, in the mean over ``SHOWN``."""
     cost: float = np.nan
@@ -101,7 +109,7 @@ class Curve:
     def needs(self, svm: float) -> float:
         """Return the smallest size whose error is close to the SVM's; infinite if there is none."""
         close = np.flatnonzero(self.errors <= svm + CLOSE)
-        return float(SIZES[close[0]]) if len(close) else np.inf
+        return float(MORE_SIZES[close[0]]) if len(close) else np.inf
 
 
 @dataclass(frozen=True)
@@ -121,7 +129,7 @@ class Comparison:
     def needs_text(self, machine: str) -> str:
         """Return the same as it is shown."""
         needed = self.needs(machine)
-        return f"{needed:.0f}" if np.isfinite(needed) else f"over {SIZES[-1]}"
+        return f"{needed:.0f}" if np.isfinite(needed) else f"over {MORE_SIZES[len(self.curves[machine].errors) - 1]}"
 
 
 def compare(lab: Lab, name: str) -> Comparison:
@@ -141,7 +149,7 @@ def compare(lab: Lab, name: str) -> Comparison:
         comparable = machine in SAME_OBJECTIVE
         curves[machine] = Curve(
             np.mean([cell["errors"] for cell in cells], axis=0),
-            over[-1] if comparable else np.nan,
+            over[len(SIZES) - 1] if comparable else np.nan,
             float(np.mean([over[SIZES.index(size)] for size in SHOWN])) if comparable else np.nan,
             float(np.median(np.array(column(cells, "seconds")) / reference)),
             float(np.mean(column(cells, "few_steps"))),

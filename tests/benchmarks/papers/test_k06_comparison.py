@@ -29,6 +29,7 @@ def lab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Lab:
     monkeypatch.setattr(k06_comparison, "SETS", ("german", "two digits"))
     for module in (_k06_selection, k06_comparison):
         monkeypatch.setattr(module, "SIZES", (2, 4, 8))
+        monkeypatch.setattr(module, "MORE_SIZES", (2, 4, 8, 100))  # more than there are rows
         monkeypatch.setattr(module, "SHOWN", (4, 8))
     monkeypatch.setattr(_k06_selection, "RSVM_LAMBDAS", (0.5, 50.0))
     monkeypatch.setattr(_k06_selection, "RSVM_SELECTION_SIZE", 8)
@@ -83,9 +84,10 @@ def test_needs_is_the_first_size_close_to_the_svm() -> None:
     found = compared()
     assert found.needs("SpSVM-2") == SIZES[int(np.flatnonzero(FALLING <= 15.5)[0])]
     assert found.needs_text("RSVM") == f"{SIZES[int(np.flatnonzero(FALLING <= 11.5)[0])]}"
-    never = compared(RSVM=Curve(FALLING + 20.0))
-    assert never.needs("RSVM") == np.inf
-    assert never.needs_text("RSVM") == "over 100"
+    never = compared(MARK=Curve(FALLING + 20.0), RSVM=Curve(np.append(FALLING, [10.0, 10.0]) + 20.0))
+    assert never.needs("MARK") == never.needs("RSVM") == np.inf
+    assert (never.needs_text("MARK"), never.needs_text("RSVM")) == ("over 100", "over 200")
+    assert compared(RSVM=Curve(np.append(FALLING + 9.0, [15.4, 11.0]))).needs("RSVM") == 140
 
 
 def test_the_papers_claims_hold_where_the_curves_are_its_own() -> None:
