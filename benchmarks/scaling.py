@@ -1,8 +1,9 @@
 """How SpSVM's training time and memory grow: with the rows n, and with the limit d_max on basis functions [K06, 3].
 
-The paper promises O(n d_max^2) time; the Gram columns of the basis are O(n d_max) memory. Every point is one fit in a
-process of its own, after one that compiles; its memory is the peak, data included, less what the process held
-before. The cache for columns of candidates, which is bounded whatever n is, is switched off: it would hide the rest.
+The paper promises O(n d_max^2) time; the Gram columns of the basis are O(n d_max) memory. Every point is the faster of
+two equal fits in a process of its own, after one that compiles; its memory is the peak, data included, less what the
+process held before. The cache for columns of candidates, which is bounded whatever n is, is switched off: it would
+hide the rest.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from sparsegen.methods.spsvm import SpSVM
 
 FEATURES = 20
 CANDIDATES = 59  # the default of SpSVM
+FITS = 2  # of a point, the faster counts: other processes can only slow a fit down
 DOUBLINGS = 4
 PROC_STATUS = Path("/proc/self/status")
 
@@ -92,7 +94,7 @@ def measure_apart(n: int, d: int, n_candidates: int, seed: int) -> Point:
 def _measure(n: int, d: int, n_candidates: int, seed: int) -> Point:
     _fit(100, 4, n_candidates, seed)
     before, _ = _held()
-    seconds = _fit(n, d, n_candidates, seed)
+    seconds = min(_fit(n, d, n_candidates, seed) for _ in range(FITS))
     return Point(n, d, seconds, max(PAGESIZE, _held()[1] - before) / 1e6)
 
 

@@ -22,9 +22,9 @@ ROUGHLY = 0.1
 FIXED, RANDOM, GROWING = f"{CANDIDATES} candidates", "1 candidate (random rows)", "d_max candidates"
 
 NOTES = f"""\
-`python -m benchmarks.scaling` with fewer rows: one fit in a process of its own for each point, on generated data with
-{FEATURES} features and without a cache for candidates. Time is that of the processor, and both time and memory are
-multiples of those of the first point of their column; an exponent is the slope of a straight line through the
+`python -m benchmarks.scaling` with fewer rows: for each point the faster of two fits in a process of its own, on
+generated data with {FEATURES} features and without a cache for candidates. Time is that of the processor. Time and
+memory are multiples of those of the first point of their line; an exponent is the slope of a straight line through the
 logarithms. While the rows grow, d_max is {MIDDLE}; while d_max grows, there are {ROWS[0]:,} rows. An exponent below the
 paper's is no contradiction: O() is an upper bound, and fixed costs still count at the smallest sizes."""
 
