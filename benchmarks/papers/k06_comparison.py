@@ -127,8 +127,8 @@ def claims(sets: dict[str, Comparison]) -> list[Claim]:
         ),
         Claim(
             "[K06, abstract]",
-            "it finds a set of kernel basis functions of a specified maximum size (dmax) to approximate the SVM primal "
-            "cost function well",
+            "it greedily finds a set of kernel basis functions of a specified maximum size (dmax) to approximate the "
+            "SVM primal cost function well",
             f"with {SIZES[-1]} basis functions SpSVM-2's objective is over the full SVM's by "
             f"{_listed({name: f'{value:.1f} %' for name, value in excess.items()})} (rule: at most {CLOSE_OBJECTIVE:g} "
             "% on every set)",
