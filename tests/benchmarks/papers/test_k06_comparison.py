@@ -33,7 +33,7 @@ def lab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Lab:
         monkeypatch.setattr(module, "SHOWN", (4, 8))
     monkeypatch.setattr(_k06_selection, "RSVM_LAMBDAS", (0.5, 50.0))
     monkeypatch.setattr(_k06_selection, "RSVM_SELECTION_SIZE", 8)
-    return Lab(tmp_path, tmp_path / "cells", splits=2)
+    return Lab(tmp_path, tmp_path / "cells", splits=1)
 
 
 def test_every_machine_is_measured_at_every_size_and_once(
