@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +16,21 @@ from sparsegen.methods.shared.greedy import MAX_REJECTIONS, GreedyClassifier
 from sparsegen.methods.shared.growth import DistinctRows, Growth
 
 
+@dataclass(frozen=True)
+class Stage:
+    """A machine on its way: what it is with so many basis functions."""
+
+    size: int
+    scores: Array
+    """Of the new rows."""
+    objective: float
+    """[K06, eq. 4], divided by lam."""
+    newton_steps: int
+    """That this size took, from the machine before it."""
+    seconds: float
+    """Of the processor, spent on training so far."""
+
+
 def greedy_method(name: str) -> type[GreedyClassifier]:
     """Return the class of a greedy method."""
     family = METHODS[name]
@@ -22,14 +39,16 @@ def greedy_method(name: str) -> type[GreedyClassifier]:
     return family
 
 
-def grow(machine: GreedyClassifier, X: Array, y: NDArray[np.float64], X_new: Array) -> Iterator[tuple[int, Array]]:
-    """Yield 1, 2, ... up to ``machine.n_vectors``, each with the scores of ``X_new`` by a machine of that size.
+def grow(machine: GreedyClassifier, X: Array, y: NDArray[np.float64], X_new: Array) -> Iterator[Stage]:
+    """Yield the machines with 1, 2, ... up to ``machine.n_vectors`` basis functions, and their scores of ``X_new``.
 
     They are what ``fit`` with that many vectors gives for signs ``y`` and the same ``random_state``: a larger machine
     starts as the smaller one. It ends early when no row is left that the chosen ones do not span.
     """
+    started = time.process_time()
     kernel, rng = machine._bind_kernel(X), check_random_state(machine.random_state)
-    growth = Growth(DistinctRows(X), kernel, machine._machine(y), int(getattr(machine, "cache_bytes", 0)))
+    cache_bytes = int(getattr(machine, "cache_bytes", 0))
+    growth = Growth(DistinctRows(X), kernel, machine._machine(y), cache_bytes, machine._follows_distances)
     solver = growth.machine
     if solver.d:
         solver.solve(machine.max_iter)
@@ -43,7 +62,9 @@ def grow(machine: GreedyClassifier, X: Array, y: NDArray[np.float64], X_new: Arr
             rejected += 1
             continue
         rejected = 0
-        size = len(growth.chosen)
+        steps, size = solver.solve(machine.max_iter), len(growth.chosen)
+        trained = time.process_time()
         values[:, size - 1] = kernel.gram(X_new, X[growth.chosen[-1:]])[:, 0]
-        solver.solve(machine.max_iter)
-        yield size, values[:, :size] @ solver.beta[solver.first :] + solver.intercept
+        scores = values[:, :size] @ solver.beta[solver.first :] + solver.intercept
+        yield Stage(size, scores, solver.objective() / solver.lam, steps, trained - started)
+        started += time.process_time() - trained

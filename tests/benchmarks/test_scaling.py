@@ -20,7 +20,7 @@ def test_every_point_is_one_fit_and_holds_at_least_its_gram_columns(monkeypatch:
 
 def test_slopes_are_those_of_the_logarithms() -> None:
     points = [scaling.Point(100 * 2**k, 8, 0.1 * 4**k, 3.0 * 2**k) for k in range(4)]
-    growth = scaling._growth("n", points)
+    growth = scaling.growth_of("n", points)
     assert growth.seconds_slope == pytest.approx(2.0)
     assert growth.megabytes_slope == pytest.approx(1.0)
     table = scaling._table([growth])

@@ -11,6 +11,7 @@ from benchmarks.papers import __main__ as papers
 from benchmarks.papers import k06
 from benchmarks.papers._greedy_path import greedy_method, grow
 from benchmarks.papers._lab import Lab
+from benchmarks.papers._results import error_check, vector_check
 from sparsegen.arrays import Array
 from sparsegen.methods.spsvm import SpSVM
 from sparsegen.solvers.greedy import GrowingMachine
@@ -39,21 +40,24 @@ def lab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Lab:
     return Lab(tmp_path, tmp_path / "cells", splits=2)
 
 
-@pytest.mark.parametrize("method", ["spsvm", "kmp"])
+@pytest.mark.parametrize("method", ["spsvm", "kmp", "mark", "gsvc", "smola"])
 def test_a_growing_machine_is_the_fitted_one_at_every_size(method: str) -> None:
     X, y = crossed_classes(150)
     options: dict[str, Any] = {"C": 3.0, "gamma": 1.0, "random_state": 4}
-    path = dict(grow(greedy_method(method)(25, **options), X[:100], y[:100].astype(float), X[100:]))
-    assert list(path) == list(range(1, 26))
+    path = list(grow(greedy_method(method)(25, **options), X[:100], y[:100].astype(float), X[100:]))
+    assert [stage.size for stage in path] == list(range(1, 26))
+    assert [stage.seconds for stage in path] == sorted(stage.seconds for stage in path)
+    assert all(stage.newton_steps >= 1 for stage in path)
     for size in (1, 7, 25):
         fitted = greedy_method(method)(size, **options).fit(X[:100], y[:100])
-        np.testing.assert_allclose(path[size], fitted.decision_function(X[100:]), atol=1e-8)
+        np.testing.assert_allclose(path[size - 1].scores, fitted.decision_function(X[100:]), atol=1e-8)
+        assert path[size - 1].objective == pytest.approx(fitted.model_.card["fit"]["objective"], rel=1e-8)
 
 
 def test_a_machine_stops_growing_where_no_row_is_left() -> None:
     X = np.repeat(np.arange(4.0)[:, None], 10, axis=0)
     y = np.where(X[:, 0] > 1.5, 1.0, -1.0)
-    sizes = [size for size, _ in grow(SpSVM(20, gamma=1.0, random_state=0), X, y, X)]
+    sizes = [stage.size for stage in grow(SpSVM(20, gamma=1.0, random_state=0), X, y, X)]
     assert sizes == [1, 2, 3, 4]
 
 
@@ -66,6 +70,7 @@ def test_the_full_svm_is_the_optimum_over_all_rows_and_counts_those_with_a_loss(
     optimum.solve(100)
     np.testing.assert_allclose(machine._svc.decision_function(K), optimum.o, atol=0.02)
     assert machine.n_vectors == np.count_nonzero(y * optimum.o < 1.0)
+    assert machine.objective == pytest.approx(optimum.objective() / 0.3, rel=1e-3)
 
 
 @pytest.mark.parametrize(("most", "size"), [(2.9, 2), (4.0, 3), (9.0, 5)])
@@ -90,8 +95,26 @@ def test_table_1_shows_the_papers_figures_and_computes_each_cell_once(
     ours = {(check.cell, check.kind): check.ours for check in section.checks}
     assert 0.0 < ours["banana, SpSVM-2", "error"] < 40.0
     assert 1.0 <= ours["banana, SpSVM-2", "vectors"] <= 6.0 < ours["banana, SVM", "vectors"] <= 60.0
+    assert [claim.source for claim in section.claims] == ["[K06, 5]"]
     monkeypatch.setattr(Lab, "_compute", lambda *arguments: pytest.fail("a finished cell was computed again"))
     assert k06.table1(lab, tmp_path) == section
+
+
+@pytest.mark.parametrize(
+    ("errors", "vectors", "holds"),
+    [((11.0, 16.5), (20, 15), True), ((11.0, 18.0), (20, 15), False), ((11.0, 16.5), (20, 17), False)],
+)
+def test_a_small_fraction_is_a_tenth_of_the_vectors_at_nearly_the_same_error(
+    monkeypatch: pytest.MonkeyPatch, errors: tuple[float, float], vectors: tuple[int, int], holds: bool
+) -> None:
+    """Both of two sets make most of them; one does not."""
+    monkeypatch.setattr(k06, "TABLE_1", {name: k06.TABLE_1[name] for name in ("banana", "heart")})
+    checks = []
+    for name, error, size in zip(("banana", "heart"), errors, vectors, strict=True):
+        checks += [error_check(f"{name}, SpSVM-2", [error], 0.0), vector_check(f"{name}, SpSVM-2", [size], 1.0)]
+        svm = {"banana": (10.5, 220), "heart": (16.0, 160)}[name]
+        checks += [error_check(f"{name}, SVM", [svm[0]], 0.0), vector_check(f"{name}, SVM", [svm[1]], 1.0)]
+    assert k06.small_fraction(checks).holds is holds
 
 
 def test_a_missing_folder_is_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -8,9 +8,10 @@ import pytest
 
 from benchmarks import _report
 from benchmarks.papers import __main__ as papers
-from benchmarks.papers import k06_figure1
+from benchmarks.papers import _k06_sets, k06_figure1
+from benchmarks.papers._k06_sets import Pair
 from benchmarks.papers._lab import Lab
-from benchmarks.papers.k06_figure1 import Curve, Panel
+from benchmarks.papers.k06_figure1 import Curve
 
 
 @pytest.fixture
@@ -24,21 +25,13 @@ def lab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Lab:
     (tmp_path / "ida").mkdir()
     path = tmp_path / "ida" / "german.npz"
     np.savez(path, X=X, y=signs, train=splits[:, :70], test=splits[:, 70:], origin=np.array([1, 0]))
-    panels = {"two digits": Panel("usps", (0,), (0, 2)), "german": Panel("german")}
-    monkeypatch.setattr(k06_figure1, "PANELS", panels)
+    monkeypatch.setitem(_k06_sets.PAIRS, "M3VOthers", Pair("usps", (0,), (1, 2)))
+    panels = ("M3VOthers", "german")
     small = {"LAMBDAS": (0.5,), "WIDTHS": (0.3, 1.0), "SELECTION_SIZE": 4, "MOST": 12, "SHOWN": (3, 12)}
+    small |= {"PANELS": panels, "INITIAL": 3, "TRAINING_ROWS": 50}
     for name, value in small.items():
         monkeypatch.setattr(k06_figure1, name, value)
     return Lab(tmp_path, tmp_path / "cells", splits=2)
-
-
-def test_rows_are_those_of_the_two_classes(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
-    split = k06_figure1.rows_of(lab.data, "two digits", 0)
-    assert (len(split.y), len(split.y_test)) == (60, 20)
-    assert sorted(set(split.y.tolist())) == [-1, 1]
-    np.testing.assert_array_equal(split.X[split.y == 1].mean(axis=0).argmax(), 0)
-    monkeypatch.setattr(k06_figure1, "TRAINING_ROWS", 25)
-    np.testing.assert_array_equal(k06_figure1.rows_of(lab.data, "two digits", 0).X, split.X[:25])
 
 
 def test_the_figure_has_every_curve_and_computes_each_once(
@@ -95,21 +88,40 @@ def test_overfitting_starts_where_the_error_leaves_its_lowest_for_good() -> None
     assert curve("a", "KMP-NR", 9, 5, 4, 4.8, 4.4).lowest == 3
 
 
+def curves(panel: str, **changed: tuple[float, ...]) -> dict[str, Curve]:
+    errors = {"KMP_R": (6, 5, 4, 4), "KMP_NR": (6, 4, 4, 6), "SpSVM_R": (5, 4, 4, 4), "SpSVM_NR": (5, 4, 6, 6)}
+    names = {name: name.replace("_", "-") for name in errors}
+    return {names[key]: curve(panel, names[key], *values) for key, values in (errors | changed).items()}
+
+
+@pytest.fixture
+def as_the_paper_says(monkeypatch: pytest.MonkeyPatch) -> dict[str, dict[str, Curve]]:
+    monkeypatch.setattr(k06_figure1, "INITIAL", 2)
+    panels = {name: curves(name) for name in ("Adult", "Shuttle", "M3VOthers", "letter")}
+    return panels | {"M3V8": curves("M3V8", KMP_R=(4, 4, 4, 3), KMP_NR=(4, 4, 4, 6))}
+
+
+def test_the_papers_claims_hold_where_the_curves_are_its_own(as_the_paper_says: dict[str, dict[str, Curve]]) -> None:
+    assert all(claim.holds for claim in k06_figure1.claims(as_the_paper_says))
+
+
 @pytest.mark.parametrize(
-    ("spsvm_nr", "kmp_nr", "holds"), [((5, 4, 6, 6), (5, 4, 4, 6), True), ((5, 4, 4, 6), (5, 4, 6, 6), False)]
+    ("panel", "changed", "broken"),
+    [
+        ("Shuttle", {"KMP_R": (4, 4, 4, 3), "KMP_NR": (4, 4, 4, 6)}, [0]),
+        ("letter", {"KMP_R": (4, 4, 4, 3), "KMP_NR": (4, 4, 4, 6)}, []),  # the paper says nothing of it
+        ("M3V8", {"KMP_R": (6, 5, 4, 4), "KMP_NR": (6, 4, 4, 6)}, [1]),
+        ("Shuttle", {"SpSVM_NR": (9, 4, 6, 6)}, [2]),
+        ("Adult", {"KMP_NR": (6, 4, 4, 4)}, [3]),
+        ("Shuttle", {"KMP_NR": (6, 4, 4, 4)}, []),  # the paper names Adult
+        ("letter", {"SpSVM_NR": (5, 4, 4, 6), "KMP_NR": (6, 4, 6, 6)}, [4]),
+    ],
 )
-def test_claims(spsvm_nr: tuple[float, ...], kmp_nr: tuple[float, ...], holds: bool) -> None:
-    curves = {
-        "KMP-R": curve("a", "KMP-R", 6, 5, 4, 4),
-        "KMP-NR": curve("a", "KMP-NR", *kmp_nr),
-        "SpSVM-R": curve("a", "SpSVM-R", 5, 4, 4, 4),
-        "SpSVM-NR": curve("a", "SpSVM-NR", *spsvm_nr),
-    }
-    better, overfits, sooner = k06_figure1.claims({"a": curves})
-    assert better.holds
-    assert overfits.holds
-    assert sooner.holds is holds
-    assert not k06_figure1.claims({"M3V8": curves})[0].holds
+def test_a_claim_fails_where_its_curves_say_otherwise(
+    as_the_paper_says: dict[str, dict[str, Curve]], panel: str, changed: dict[str, tuple[float, ...]], broken: list[int]
+) -> None:
+    found = k06_figure1.claims(as_the_paper_says | {panel: curves(panel, **changed)})
+    assert [k for k, claim in enumerate(found) if not claim.holds] == broken
 
 
 def test_a_missing_folder_is_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
