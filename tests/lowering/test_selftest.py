@@ -10,7 +10,7 @@ import pytest
 from c_programs import run_c
 from golden_models import EVERY, FLASH, INTEGER, SMALL, model, rbf
 
-from benchmarks.trust._together import make_integer_case
+from benchmarks.trust._together import integer_program, make_integer_case
 from sparsegen.devices import DEVICES
 from sparsegen.devices._emulated import EmulatedDevice
 from sparsegen.devices._emulator import EmulatedProcessor
@@ -211,7 +211,7 @@ def test_bytes_that_add_up_to_more_than_32_bits_pass(tmp_path):
     """The sum is taken modulo 2^32, by Python as by the device."""
     case = make_integer_case(0, m=3000, d=120)
     export = TARGETS["c"].export(case.model, "large", Format("q7", rows=case.rows))
-    vectors = export.lowered.program.vectors
+    vectors = integer_program(export).vectors
     assert (vectors * (vectors + 1)).sum() > 2**32
     (tmp_path / "large.h").write_bytes(export.files["large.h"])
     assert on_host({"large": export.files["large.c"].decode()}, tmp_path) == {"large": 0}
