@@ -29,14 +29,15 @@ class SquaredHingeSVM(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def fit(self, X: NDArray[np.float64], y: NDArray[Any]) -> Self:
         """Train on the rows of ``X`` with labels ``y``."""
         K = rbf_kernel(X, gamma=self.gamma) + np.eye(len(X)) / self.C
-        self.classes_, self.X_ = np.unique(y), X
+        self.classes_ = np.unique(y)
         self.machine_ = SVC(C=HARD_MARGIN, kernel="precomputed").fit(K, y)
         self.vectors_ = X[self.machine_.support_]
         return self
 
     def predict(self, X: NDArray[np.float64]) -> NDArray[Any]:
         """Return labels."""
-        return np.asarray(self.machine_.predict(rbf_kernel(X, self.X_, gamma=self.gamma)))
+        scores = rbf_kernel(X, self.vectors_, gamma=self.gamma) @ self.machine_.dual_coef_[0]
+        return self.classes_[(scores + self.machine_.intercept_[0] > 0.0).astype(int)]
 
 
 MACHINES: dict[str, Callable[..., Any]] = {
