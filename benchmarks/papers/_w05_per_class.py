@@ -1,6 +1,6 @@
 """USPS as [W05, 7.4] has it: ten machines, each separating one digit from all others, each with vectors of its own.
 
-The paper prints one N_SV and so one N_z for the ten: N_z is shared out in proportion to their support vectors.
+A number of vectors for all ten is shared out in proportion to the support vectors of their SVMs.
 """
 
 from __future__ import annotations
@@ -54,11 +54,20 @@ def one_digit(folder: Path | None, digit: int, n_vectors: int) -> Outcome:
 
 def all_digits(lab: Lab, n_vectors: int) -> list[Outcome]:
     """Return the outcome of every digit, with so many vectors in all."""
-    svms = lab.map(reference_digit, [{"digit": digit} for digit in DIGITS], "usps: the SVM of each class")
+    svms = _svms(lab)
     sizes = shares(n_vectors, [svm["vectors"] for svm in svms])
     cases = [{"digit": digit, "n_vectors": size} for digit, size in zip(DIGITS, sizes, strict=True)]
     found = lab.map(one_digit, cases, f"usps, {n_vectors}: vectors of its own for each class")
     return [{**one, "seconds": {"svm": svm["seconds"], **one["seconds"]}} for one, svm in zip(found, svms, strict=True)]
+
+
+def support_of_digits(lab: Lab) -> int:
+    """Return the support vectors of all ten SVMs; a row that several of them use counts for each."""
+    return sum(svm["vectors"] for svm in _svms(lab))
+
+
+def _svms(lab: Lab) -> list[Outcome]:
+    return lab.map(reference_digit, [{"digit": digit} for digit in DIGITS], "usps: the SVM of each class")
 
 
 def shares(total: int, weights: Sequence[int]) -> list[int]:

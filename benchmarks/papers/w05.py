@@ -41,7 +41,7 @@ from benchmarks.papers._w05_machines import (
     slmc,
 )
 from benchmarks.papers._w05_per_class import METHODS as PER_CLASS_METHODS
-from benchmarks.papers._w05_per_class import all_digits, joint_outcome
+from benchmarks.papers._w05_per_class import all_digits, joint_outcome, support_of_digits
 
 SETS = ("usps", "banana", "breast-cancer", "titanic", "waveform", "german", "image")
 PAPER = {  # Table 1, columns as in SETS; N_SV and N_z/N_SV of the RVM (%) are counts, all others errors (%)
@@ -61,21 +61,22 @@ PAPER = {  # Table 1, columns as in SETS; N_SV and N_z/N_SV of the RVM (%) are c
     "rvm": (5.1, 10.8, 29.9, 23.0, 10.9, 22.2, 3.9),
 }
 RATIOS = (0.05, 0.1)
-PER_CLASS = " per class"
-"""Ends the names of the rows in which each class has vectors of its own."""
+PER_CLASS, OF_EACH_CLASS = " per class", " of each class"
+"""End the names of the rows in which each class has vectors of its own: N_z in all, or a share of its own N_SV."""
 ONE_VECTOR = (8, 9, 10, 11)
 """Vectors of RS on banana, to see what one of them is worth."""
 
 NOTES = f"""\
 Protocol of section 7: the first ten splits; SVM, RS, MRS and SLMC with the repository's C and gamma (USPS: C = 10,
 gamma = 1/128); 5 % and 10 % of the SVM's support vectors of the same split, rounded up (USPS: 134 and 268, shared by
-the ten classes). The paper builds ten machines for USPS, each with vectors of its own: the lines "per class", where
-134 and 268 are shared out in proportion to the support vectors of the ten SVMs; N_SV counts a row that is a support
-vector of several of them once (counted for each of them, ours are 5,045). RSVM's C and gamma and the RVM's gamma
-have the lowest 5-fold error on the training rows of the first {IDA_EFFORT.selection_splits} splits (image:
-{EFFORTS["image"].selection_splits}; USPS: RSVM on the first {USPS_EFFORT.selection_rows} training rows, the RVM with
-the SVM's gamma), from coarse grids; MRSVM has RSVM's
-parameters and rows. SLMC: hinge loss, random starts, the lowest objective of {IDA_EFFORT.slmc_starts} (USPS:
+the ten classes). The paper builds ten machines for USPS and does not say how their vectors are counted. Its N_SV is
+like ours where a row that several machines use counts once; counted for each of them, ours are 5,045. In the lines "per
+class" each machine has vectors of its own, 134 and 268 in all, shared out in proportion to the support vectors of the
+ten; in the lines "of each class" it has 5 % and 10 % of its own support vectors, 252 and 504 in all. RSVM's C and
+gamma and the RVM's gamma have the lowest 5-fold error on the training rows of the first {IDA_EFFORT.selection_splits}
+splits (image: {EFFORTS["image"].selection_splits}; USPS: RSVM on the first {USPS_EFFORT.selection_rows} training rows,
+the RVM with the SVM's gamma), from coarse grids; MRSVM has RSVM's parameters and rows. SLMC: hinge loss, random starts,
+the lowest objective of {IDA_EFFORT.slmc_starts} (USPS:
 {USPS_EFFORT.slmc_starts}), stopped when ten iterations gain less than 1 %, a rule that was settled while looking at
 these sets (with 0.1 % and other seeds, breast-cancer at 10 % had 28.96). RS: the paper takes the best of three programs
 by eq. (4), here it is the best of {IDA_EFFORT.rs_starts} starts, by turns from the fixed-point iteration and from
@@ -102,7 +103,7 @@ class Results:
 
     def paper(self, row: str) -> float:
         """Return the paper's figure."""
-        return float(PAPER[row.removesuffix(PER_CLASS)][SETS.index(self.name)])
+        return float(PAPER[row.removesuffix(PER_CLASS).removesuffix(OF_EACH_CLASS)][SETS.index(self.name)])
 
     def mean(self, row: str) -> float:
         """Return our mean error."""
@@ -141,7 +142,7 @@ def _rows() -> Iterator[str]:
         yield row
         method, _, mark = row.partition(" ")
         if method == "slmc":
-            yield from (f"{name} {mark}{PER_CLASS}" for name in PER_CLASS_METHODS)
+            yield from (f"{m} {mark}{ending}" for ending in (PER_CLASS, OF_EACH_CLASS) for m in PER_CLASS_METHODS)
 
 
 def _unsolved(results: Sequence[Results]) -> str:
@@ -198,9 +199,11 @@ def _results(lab: Lab, name: str) -> Results:
         starts = [{**case, "n_init": effort.slmc_starts} for case in sized]
         results.rows[f"slmc {mark}"] = lab.map(slmc, starts, f"{name}, {mark}: SLMC")
         if name == USPS:
-            digits = all_digits(lab, sized[0]["n_vectors"])
-            for method in PER_CLASS_METHODS:
-                results.rows[f"{method} {mark}{PER_CLASS}"] = [joint_outcome(digits, method)]
+            totals = {PER_CLASS: _sizes(results, ratio)[0], OF_EACH_CLASS: round(ratio * support_of_digits(lab))}
+            for ending, n_vectors in totals.items():
+                digits = all_digits(lab, n_vectors)
+                for method in PER_CLASS_METHODS:
+                    results.rows[f"{method} {mark}{ending}"] = [joint_outcome(digits, method)]
     gamma = _choose_rvm_gamma(lab, cases[: effort.selection_splits], effort)
     results.chosen["RVM: gamma"] = f"{gamma:.3g}"
     settings = {
@@ -252,7 +255,7 @@ def _lowest(
 
 def _cell(result: Results, row: str) -> str:
     """Return our figure with the paper's in brackets; nothing where two classes have one machine anyway."""
-    if row.endswith(PER_CLASS) and row not in result.rows:
+    if row.endswith((PER_CLASS, OF_EACH_CLASS)) and row not in result.rows:
         return ""
     paper = result.paper(row)
     if row == "N_SV":
@@ -281,4 +284,6 @@ def _checks(result: Results) -> Iterator[Check]:
             yield vector_check(f"{name}, {mark}{PER_CLASS}", column(per_class, "vectors"), ratio * support)
     yield vector_check(f"{name}, RVM", column(result.rows["rvm"], "vectors"), result.paper("rvm share") / 100 * support)
     for row, outcomes in result.rows.items():
+        if row.endswith(OF_EACH_CLASS):  # more vectors than the paper prints
+            continue
         yield error_check(f"{name}, {_label(row)}", column(outcomes, "error"), result.paper(row), allowance=allowance)

@@ -16,9 +16,21 @@ from benchmarks.papers import _w05_per_class as per_class
 from benchmarks.papers import w05, w05_cost, w05_figure1
 from benchmarks.papers._lab import Lab
 from benchmarks.papers._w05_claims import claims
+from benchmarks.papers._w05_effort import EFFORTS, IDA_EFFORT
 from sparsegen.methods.mrs import MRS
 
 NAMES = ("usps", "waveform")
+QUICK = replace(
+    IDA_EFFORT,
+    C=(1.0, 10.0),
+    gamma_factors=(1.0,),
+    rvm_gamma_factors=(1.0,),
+    draws=2,
+    slmc_starts=1,
+    rs_starts=1,
+    selection_splits=1,
+    selection_draws=1,
+)
 
 
 @pytest.fixture
@@ -40,19 +52,8 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def lab(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Lab:
-    few = replace(
-        w05.IDA_EFFORT,
-        C=(1.0, 10.0),
-        gamma_factors=(1.0,),
-        rvm_gamma_factors=(1.0,),
-        draws=2,
-        slmc_starts=1,
-        rs_starts=1,
-        selection_splits=1,
-        selection_draws=1,
-    )
-    monkeypatch.setattr(w05, "IDA_EFFORT", few)
-    monkeypatch.setitem(w05.EFFORTS, "usps", replace(few, selection_rows=50))
+    monkeypatch.setattr(w05, "IDA_EFFORT", QUICK)
+    monkeypatch.setitem(EFFORTS, "usps", replace(QUICK, selection_rows=50))
     monkeypatch.setitem(machines.SLMC_STOP, "max_iter", 5)
     monkeypatch.setattr(per_class, "MAX_ITER", 5)
     monkeypatch.setattr(per_class, "DIGITS", (1, 3, 8))
@@ -100,7 +101,7 @@ def assert_numbers_of_vectors_are_shares_of_the_support_vectors(lab: Lab) -> Non
 
 def test_parameters_have_the_lowest_cross_validated_error(lab: Lab) -> None:
     case: dict[str, Any] = {"name": "waveform", "position": 0, "n_vectors": 4}
-    chosen = w05._choose_random_rows(lab, [case], w05.IDA_EFFORT)
+    chosen = w05._choose_random_rows(lab, [case], QUICK)
     errors = {
         C: machines.random_rows_cv(lab.data, **case, C=C, gamma=0.05, n_rows=None, draws=1)["error"]
         for C in (1.0, 10.0)
@@ -151,7 +152,7 @@ def test_each_class_has_its_share_of_the_vectors(lab: Lab) -> None:
 
 
 def test_a_machine_of_the_rvm_that_does_not_converge_is_named(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(w05, "IDA_EFFORT", replace(w05.IDA_EFFORT, rvm_changes=1))
+    monkeypatch.setattr(w05, "IDA_EFFORT", replace(QUICK, rvm_changes=1))
     with pytest.warns(ConvergenceWarning, match="1 of 1 machines"):
         result = w05._results(lab, "waveform")
     assert w05._unsolved([result]).endswith("did not converge: waveform 2 of 2.")
