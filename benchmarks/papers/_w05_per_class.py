@@ -71,7 +71,7 @@ def _svms(lab: Lab) -> list[Outcome]:
 
 
 def shares(total: int, weights: Sequence[int]) -> list[int]:
-    """Return whole numbers in proportion to the weights, one at least each, that add up to the total."""
+    """Return whole numbers in proportion to the weights that add up to the total; to more where each must have one."""
     exact = total * np.array(weights) / sum(weights)
     whole = np.maximum(1, np.floor(exact).astype(int))
     for k in np.argsort(whole - exact)[: max(0, total - whole.sum())]:  # what rounding down has cut off most

@@ -38,7 +38,7 @@ def folder(tmp_path: Path) -> Path:
     """Return a data folder with a small set of three splits, and digits of 4 x 4 pixels."""
     rng = np.random.default_rng(0)
     (tmp_path / "ida").mkdir()
-    for name in NAMES[1:]:
+    for name in (*NAMES[1:], "banana"):
         X = rng.normal(size=(90, 2)).astype(np.float32)
         y = np.where(X[:, 0] + X[:, 1] ** 2 > 0.5, 1, -1).astype(np.int8)
         splits = np.array([rng.permutation(90) for _ in range(3)]).astype(np.uint16)
@@ -217,3 +217,19 @@ def test_order_of_two_times() -> None:
     claim = w05_cost._order_claim("banana", "RVM", paper, {"slmc": 2.0, "rvm": 1.0}, "s")
     assert not claim.holds
     assert claim.found == "SLMC / RVM is 2 (the paper: 0.3; asked: below 1)"
+
+
+def test_banana_says_what_one_vector_is_worth(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert w05._banana_reason(lab) == {}, "it is not among the sets"
+    monkeypatch.setattr(w05, "SETS", ("banana",))
+    monkeypatch.setattr(w05, "ONE_VECTOR", (2, 3))
+    errors = [
+        np.mean([machines.reduced_set(lab.data, "banana", k, n_vectors=n, n_init=1)["rs"] for k in (0, 1)])
+        for n in (2, 3)
+    ]
+    (reason,) = w05._banana_reason(lab).values()
+    step = errors[0] - errors[1]
+    assert reason == (
+        f"unexplained; one vector is worth {step:.1f} to {step:.1f} points: with 2, 3 on every split RS has "
+        f"{errors[0]:.1f}, {errors[1]:.1f}"
+    )
