@@ -48,8 +48,8 @@ gamma and the stopping rule as in Table 1, but SLMC may take {MAX_ITER} iteratio
 includes the SVM it starts from. USPS: ten machines per method, each with vectors of its own, {USPS_VECTORS} in all,
 their seconds added up; the RVM is not timed there. The last column solves for the coefficients at SLMC's vectors in two
 ways: LIBSVM with the kernel K_z of eq. (28), and a linear SVM on phi_z(x). The paper's seconds are of a Pentium 4 at
-3 GHz, SLMC in C++, RS and RVM in Matlab; it says that they cannot be compared directly. Other processes on the same
-processor can change a ratio by a tenth or two."""
+3 GHz, SLMC in C++, RS and RVM in Matlab; it says that they cannot be compared directly. Our RVM is the faster method of
+Tipping and Faul (2003). Other processes on the same processor can change a ratio by a tenth or two."""
 
 
 def train_all(folder: Path | None, name: str, position: int) -> Outcome:
