@@ -37,8 +37,9 @@ that the paper prints (Tables II, III, X). On each of the first {SPLITS} splits 
 {ROUNDS} rounds, fewer after {BUDGET:.0f} s; the median of the rounds, then the mean over the splits. A ratio is the
 sparse machine's time over the ordinary one's: the paper's, from its rounded seconds, then ours. The ordinary machines
 are LIBSVM's, the sparse ones NumPy and the Newton method of solvers/newton.py, where the paper has one program for
-both; the L2 SVM is LIBSVM on the whole kernel matrix plus I / C. The paper averages over 100 or 20 splits at 2.6 GHz.
-Other processes on the same processor can change a ratio by a tenth or two, and more where a time is below 0.01 s."""
+both; the L2 SVM is LIBSVM on the whole kernel matrix plus I / C. All go through the same estimator, which takes about
+0.01 s of every time, so that ratios of times near that are pulled to 1. The paper averages over 100 or 20 splits at
+2.6 GHz. Other processes on the same processor can change a ratio by a tenth or two."""
 
 Times = dict[str, dict[str, float]]
 """Mean seconds, by set and machine."""
