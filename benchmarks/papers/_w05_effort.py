@@ -55,7 +55,7 @@ USPS_EFFORT = Effort(
     slmc_starts=1,
     rvm_starts=1,
     rvm_candidates=2000,
-    rvm_changes=5000,
+    rvm_changes=2000,
 )
 EFFORTS = {
     USPS: USPS_EFFORT,
