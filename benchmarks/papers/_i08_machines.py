@@ -4,39 +4,35 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.metrics.pairwise import rbf_kernel
-from sklearn.svm import SVC
 
 from benchmarks import _ida
+from sparsegen.arrays import Array
+from sparsegen.kernels import BoundKernel
 from sparsegen.methods.cholesky import CholeskySVM
+from sparsegen.methods.shared.estimator import Expansion, SingleKernelClassifier
+from sparsegen.methods.shared.expand import expand
+from sparsegen.methods.shared.libsvm import PRECOMPUTED, train_svc
+from sparsegen.methods.shared.parameters import LOSS_WEIGHT
 from sparsegen.methods.svm import SVM
 
 HARD_MARGIN = 1e9  # bound on alpha that stands for none
+LIBSVM_TOL = 1e-3
 
 
-class SquaredHingeSVM(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class SquaredHingeSVM(SingleKernelClassifier):
     """The reference L2 SVM: LIBSVM's hard-margin machine on ``K + I / C`` [I08, eq. 25, 26]."""
 
-    def __init__(self, C: float = 1.0, gamma: float = 1.0) -> None:
-        self.C = C
-        self.gamma = gamma
+    method = "l2-svm"
+    summary = "L2 SVM as reference"
+    C: float = LOSS_WEIGHT
 
-    def fit(self, X: NDArray[np.float64], y: NDArray[Any]) -> Self:
-        """Train on the rows of ``X`` with labels ``y``."""
-        K = rbf_kernel(X, gamma=self.gamma) + np.eye(len(X)) / self.C
-        self.classes_, self.X_ = np.unique(y), X
-        self.machine_ = SVC(C=HARD_MARGIN, kernel="precomputed").fit(K, y)
-        self.vectors_ = X[self.machine_.support_]
-        return self
-
-    def predict(self, X: NDArray[np.float64]) -> NDArray[Any]:
-        """Return labels."""
-        return np.asarray(self.machine_.predict(rbf_kernel(X, self.X_, gamma=self.gamma)))
+    def _train(self, X: Array, Y: Array, kernel: BoundKernel, rng: np.random.RandomState) -> Expansion:
+        K = kernel.gram(X, X) + np.eye(len(X)) / self.C
+        _, coef, intercept = train_svc(K, Y[:, 0], PRECOMPUTED, HARD_MARGIN, LIBSVM_TOL)
+        return expand(X, coef[None, :], np.array([intercept]), {"iterations": 1})
 
 
 MACHINES: dict[str, Callable[..., Any]] = {

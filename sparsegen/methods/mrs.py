@@ -16,7 +16,7 @@ from sparsegen.kernels import BoundKernel
 from sparsegen.methods import METHODS
 from sparsegen.methods.rs import RS
 from sparsegen.methods.shared.estimator import Expansion
-from sparsegen.methods.slmc import SlmcObjective
+from sparsegen.methods.slmc import EXACT_COEFFICIENTS, SlmcObjective
 from sparsegen.solvers.newton import Loss
 
 
@@ -29,6 +29,7 @@ class MRS(RS):
 
     method = "mrs"
     summary = "modified reduced set: vectors of rs, coefficients of an exact SVM on them [W05, 6.1]"
+    coefficient_formula = EXACT_COEFFICIENTS
 
     def _train(self, X: Array, Y: Array, kernel: BoundKernel, rng: np.random.RandomState) -> Expansion:
         reduced, _ = self._reduce(X, Y, kernel, rng)

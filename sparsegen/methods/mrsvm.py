@@ -13,7 +13,7 @@ from sparsegen.kernels import BoundKernel
 from sparsegen.methods import METHODS
 from sparsegen.methods.rsvm import RSVM
 from sparsegen.methods.shared.estimator import Expansion
-from sparsegen.methods.slmc import SlmcObjective
+from sparsegen.methods.slmc import EXACT_COEFFICIENTS, SlmcObjective
 from sparsegen.solvers.newton import Loss
 
 
@@ -23,6 +23,7 @@ class MRSVM(RSVM):
 
     method = "mrsvm"
     summary = "modified reduced SVM: random rows, coefficients of an exact SVM on them [W05, 6.2]"
+    coefficient_formula = EXACT_COEFFICIENTS
 
     def _weigh(self, X: Array, Y: Array, kernel: BoundKernel, Z: Array) -> Expansion:
         objective = SlmcObjective(X, Y, kernel, Loss(self.loss, float(self.C)), block_rows=self.block_rows)

@@ -30,6 +30,7 @@ class RS(CountedVectors, SingleKernelClassifier):
 
     method = "rs"
     summary = "reduced set: a trained SVM rewritten on fewer vectors [W05, eq. 4]"
+    coefficient_formula = "beta = Kz^-1 Kzx Y alpha, alpha of the SVM [W05, eq. 35]"
 
     n_init: int = replace(N_INIT, default=4)
     max_iter: int = MAX_ITER

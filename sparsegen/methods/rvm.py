@@ -45,7 +45,12 @@ class RVM(SingleKernelClassifier):
     max_iter: int = parameter(
         1000, "most changes (a row added, deleted or given another precision) per machine and start", whole(1)
     )
-    tol: float = parameter(1e-3, "training stops when no single change would gain this much log evidence", POSITIVE)
+    tol: float = parameter(
+        1e-3,
+        "training stops when no single change is expected to gain more log evidence than this; the gain is estimated "
+        "with the curvature of the likelihood held fixed, and a row is deleted three times at most",
+        POSITIVE,
+    )
 
     def _train(self, X: Array, Y: Array, kernel: BoundKernel, rng: np.random.RandomState) -> Expansion:
         rows = self._candidates(X, rng)
@@ -67,7 +72,8 @@ class RVM(SingleKernelClassifier):
             warn_unsolved(
                 f"{unsolved} of {n_outputs} machines reached max_iter={self.max_iter} changes; raise it, or tol"
             )
-        return expand(X, coef, intercept, {"iterations": iterations, "evidence": evidence})
+        facts = {"iterations": iterations, "evidence": evidence, "unsolved_machines": unsolved}
+        return expand(X, coef, intercept, facts)
 
     def _best_start(self, P: Array, t: Array, rng: np.random.RandomState, title: str) -> RvmSolution:
         """Return the solution of largest evidence."""

@@ -40,6 +40,7 @@ from sparsegen.solvers.blocks import RowBlocks, rows_per_block
 from sparsegen.solvers.descent import lbfgs
 from sparsegen.solvers.newton import Loss, Solution, solve
 
+EXACT_COEFFICIENTS = "beta = Kz^-1 Kzx Y alpha_z [W05, eq. 33]"
 ARRAYS_PER_BLOCK = 6  # n x m arrays alive while a block is in use: base, kernel, slope, Phi, weights, a temporary
 
 
@@ -49,6 +50,7 @@ class SLMC(MovableVectors, SingleKernelClassifier):
 
     method = "slmc"
     summary = "sparse large margin classifier: vectors placed by gradient descent [W05]"
+    coefficient_formula = EXACT_COEFFICIENTS
 
     n_init: int = N_INIT
     projection: int | None = parameter(

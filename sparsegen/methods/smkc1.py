@@ -60,6 +60,7 @@ class SMKC1(SparseMixture):
 
     method = "smkc1"
     summary = "sparse multiple-kernel classifier: few vectors, a learnt sum of kernels [H09, IV-A]"
+    coefficient_formula = "mu_k beta for kernel k, beta = (sum_k mu_k Kz_k)^-1 (sum_k mu_k Kzx_k) Y alpha [H09, IV-A]"
     objective = Smkc1Objective
 
     def _weight_search(self) -> WeightSearch:

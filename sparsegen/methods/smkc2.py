@@ -71,6 +71,7 @@ class SMKC2(SparseMixture):
 
     method = "smkc2"
     summary = "sparse multiple-kernel classifier: few vectors, own coefficients for each kernel [H09, IV-B]"
+    coefficient_formula = "mu_k beta_k for kernel k, beta_k = Kz_k^-1 Kzx_k Y alpha [H09, IV-B]"
     objective = Smkc2Objective
 
     solver: str = WEIGHT_SOLVER

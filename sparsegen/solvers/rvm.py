@@ -85,7 +85,8 @@ def solve(
     """Return the machine for candidate columns ``P`` and targets ``t`` in {0, 1}; columns should be of order 1.
 
     The columns ``start`` are in the model at first. There are local optima: columns that help together only.
-    It ends when no single change gains ``tol`` in log evidence.
+    It ends when, with B held fixed, no single change would gain more than ``tol`` in log evidence; a deletion after
+    the third of the same column does not count as a change.
     """
     used: Indices = np.empty(0, dtype=np.intp) if start is None else start
     alpha = np.full(len(used), START_ALPHA)

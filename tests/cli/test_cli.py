@@ -193,8 +193,10 @@ def test_inspect_shows_the_card_and_draws(run: Run, folder: Path, tmp_path: Path
     model = folder / "good.safetensors"
     card = json.loads(run("inspect", model, "--json").out)
     assert card["sha256"] == SparseModel.load(model).sha256
+    assert card["coefficients"] == "beta = Kz^-1 Kzx Y alpha_z [W05, eq. 33]; no m x m matrix is stored"
     shown = run("inspect", model, "--image", "2x2").out
     assert "rest, run, walk" in shown
+    assert "beta = Kz^-1 Kzx Y alpha_z [W05, eq. 33]" in shown
     assert "█" in shown
     assert run("inspect", model, "--image", "2x2", "-o", tmp_path / "z.png").code == 0
     assert (tmp_path / "z.png").read_bytes().startswith(b"\x89PNG")

@@ -169,6 +169,20 @@ def test_reaching_the_bound_is_announced(two_classes: Rows) -> None:
     with pytest.warns(ConvergenceWarning, match="1 of 1 machines reached max_iter=2 changes; raise it, or tol"):
         model = RVM(max_iter=2).fit(*two_classes)
     assert model.n_iter_ == 2
+    assert model.model_.card["fit"]["unsolved_machines"] == 1
+    assert RVM().fit(*two_classes).model_.card["fit"]["unsolved_machines"] == 0
+
+
+def test_training_stops_where_no_change_is_expected_to_gain_tol(problem: tuple[Array, Array]) -> None:
+    """The rule is about the gain with the curvature held fixed: a larger tol stops earlier along the same road."""
+    P, t = problem
+    fine = solve(P, t, 1000, 1e-9)
+    for tol in (1.0, 1e-2, 1e-5):
+        found = solve(P, t, 1000, tol)
+        assert found.solved
+        assert found.iterations <= fine.iterations
+        mode = find_mode(columns(P, found.used.tolist()), t, found.alpha, np.append(found.weights, found.bias))
+        assert gains_of_changes(P, found.used, found.alpha, t, mode)[0].max() <= tol + 1e-7
 
 
 def test_far_fewer_vectors_than_the_svm_at_its_accuracy(two_classes: Rows) -> None:

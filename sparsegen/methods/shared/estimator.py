@@ -68,6 +68,8 @@ class SparseClassifier(Parameterized, Classifier):
     """Its name in METHODS."""
     summary: ClassVar[str]
     """One line for ``sparsegen list methods``."""
+    coefficient_formula: ClassVar[str] = ""
+    """How ``K(Z, Z)^-1`` is part of the coefficients, with the equation; empty where it is not."""
 
     kernel: str = parameter("rbf", "name of a kernel", str)
     gamma: float | str = parameter(
@@ -164,6 +166,8 @@ class SparseClassifier(Parameterized, Classifier):
         if params.get("kernel_params") is None:  # most kernels have none, and a card need not say so
             params.pop("kernel_params", None)
         card = {"method": self.method, "parameters": params, "fit": expansion.facts, "sparsegen": __version__}
+        if self.coefficient_formula:
+            card["coefficients"] = f"{self.coefficient_formula}; no m x m matrix is stored"
         if hasattr(self, "feature_names_in_"):
             card["feature_names"] = [str(name) for name in self.feature_names_in_]
         return card

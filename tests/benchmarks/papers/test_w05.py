@@ -7,15 +7,30 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 
 from benchmarks import _ida, _report
 from benchmarks.papers import __main__ as program
 from benchmarks.papers import _w05_machines as machines
-from benchmarks.papers import w05
+from benchmarks.papers import _w05_per_class as per_class
+from benchmarks.papers import w05, w05_cost, w05_figure1
 from benchmarks.papers._lab import Lab
+from benchmarks.papers._w05_claims import claims
+from benchmarks.papers._w05_effort import EFFORTS, IDA_EFFORT
 from sparsegen.methods.mrs import MRS
 
 NAMES = ("usps", "waveform")
+QUICK = replace(
+    IDA_EFFORT,
+    C=(1.0, 10.0),
+    gamma_factors=(1.0,),
+    rvm_gamma_factors=(1.0,),
+    draws=2,
+    slmc_starts=1,
+    rs_starts=1,
+    selection_splits=1,
+    selection_draws=1,
+)
 
 
 @pytest.fixture
@@ -23,7 +38,7 @@ def folder(tmp_path: Path) -> Path:
     """Return a data folder with a small set of three splits, and digits of 4 x 4 pixels."""
     rng = np.random.default_rng(0)
     (tmp_path / "ida").mkdir()
-    for name in NAMES[1:]:
+    for name in (*NAMES[1:], "banana"):
         X = rng.normal(size=(90, 2)).astype(np.float32)
         y = np.where(X[:, 0] + X[:, 1] ** 2 > 0.5, 1, -1).astype(np.int8)
         splits = np.array([rng.permutation(90) for _ in range(3)]).astype(np.uint16)
@@ -37,20 +52,11 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def lab(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Lab:
-    few = replace(
-        w05.IDA_EFFORT,
-        C=(1.0, 10.0),
-        gamma_factors=(1.0,),
-        rvm_gamma_factors=(1.0,),
-        draws=2,
-        slmc_starts=1,
-        rs_starts=1,
-        selection_splits=1,
-        selection_draws=1,
-    )
-    monkeypatch.setattr(w05, "IDA_EFFORT", few)
-    monkeypatch.setitem(w05.EFFORTS, "usps", replace(few, selection_rows=50))
+    monkeypatch.setattr(w05, "IDA_EFFORT", QUICK)
+    monkeypatch.setitem(EFFORTS, "usps", replace(QUICK, selection_rows=50))
     monkeypatch.setitem(machines.SLMC_STOP, "max_iter", 5)
+    monkeypatch.setattr(per_class, "MAX_ITER", 5)
+    monkeypatch.setattr(per_class, "DIGITS", (1, 3, 8))
     columns = [w05.SETS.index(name) for name in NAMES]
     paper = {row: tuple(figures[column] for column in columns) for row, figures in w05.PAPER.items()}
     paper["N_SV"] = (60, *paper["N_SV"][1:])  # so that 5 % and 10 % of it are fewer than the small set's rows
@@ -71,11 +77,14 @@ def test_table_has_every_cell_beside_the_papers_and_a_second_run_computes_nothin
     assert papers == ["4.9", "9.9"]
     assert lines["RVM, N_z"].count("±") == 1, "USPS has one split"
     errors = [check for check in section.checks if check.kind == "error"]
-    assert len(errors) == len(NAMES) * 12
+    assert len(errors) == len(NAMES) * 12 + 4, "USPS has RS and SLMC with vectors of its own for each class as well"
+    assert lines["SLMC, 5% per class"].endswith("(4.9) |  |")
     assert {round(check.limit - check.paper, 9) for check in errors if "usps" in check.cell} == {0.5}
     assert {round(check.limit - check.paper, 9) for check in errors if "waveform" in check.cell} == {1.0}
-    assert len(section.claims) == 4
-    monkeypatch.setattr(machines, "rows_of", lambda *_: pytest.fail("computed again"))
+    assert len(section.claims) == 5
+    assert "did not converge: none." in section.notes
+    for module in (machines, per_class):
+        monkeypatch.setattr(module, "rows_of", lambda *_: pytest.fail("computed again"))
     assert w05.table1(lab, folder).body == section.body
     assert_numbers_of_vectors_are_shares_of_the_support_vectors(lab)
 
@@ -92,7 +101,7 @@ def assert_numbers_of_vectors_are_shares_of_the_support_vectors(lab: Lab) -> Non
 
 def test_parameters_have_the_lowest_cross_validated_error(lab: Lab) -> None:
     case: dict[str, Any] = {"name": "waveform", "position": 0, "n_vectors": 4}
-    chosen = w05._choose_random_rows(lab, [case], w05.IDA_EFFORT)
+    chosen = w05._choose_random_rows(lab, [case], QUICK)
     errors = {
         C: machines.random_rows_cv(lab.data, **case, C=C, gamma=0.05, n_rows=None, draws=1)["error"]
         for C in (1.0, 10.0)
@@ -108,7 +117,7 @@ def test_mrs_is_the_method_of_that_name(folder: Path) -> None:
 
 
 def test_figure_draws_the_vectors_of_three_and_eight(lab: Lab, folder: Path) -> None:
-    section = w05.figure1(lab, folder)
+    section = w05_figure1.figure1(lab, folder)
     assert "| SLMC | 12 (12) |" in section.body
     assert section.plots[0].read_bytes().startswith(b"\x89PNG")
     stored = (folder / "store" / "_w05_machines.jsonl").read_text().splitlines()
@@ -127,3 +136,100 @@ def test_a_missing_folder_is_one_sentence(tmp_path: Path, capsys: pytest.Capture
     message = capsys.readouterr().err
     assert message.startswith("error: there is no data set")
     assert message.count("\n") == 1
+
+
+def test_each_class_has_its_share_of_the_vectors(lab: Lab) -> None:
+    outcomes = per_class.all_digits(lab, 12)
+    joint = per_class.joint_outcome(outcomes, "slmc")
+    assert joint["vectors"] == 12
+    scores = np.array([one["scores"]["slmc"] for one in outcomes])
+    y = machines.rows_of(lab.data, "usps", 0).y_test
+    assert joint["error"] == pytest.approx(100.0 * np.mean(np.array([1, 3, 8])[scores.argmax(axis=0)] != y))
+    assert joint["error"] < 20.0
+    assert per_class.shares(10, [30, 20, 10]) == [5, 3, 2]
+    assert per_class.shares(11, [30, 20, 10]) == [5, 4, 2]
+    assert per_class.shares(10, [100, 100, 1]) == [5, 4, 1]
+
+
+def test_a_machine_of_the_rvm_that_does_not_converge_is_named(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(w05, "IDA_EFFORT", replace(QUICK, rvm_changes=1))
+    with pytest.warns(ConvergenceWarning, match="1 of 1 machines"):
+        result = w05._results(lab, "waveform")
+    assert w05._unsolved([result]).endswith("did not converge: waveform 2 of 2.")
+
+
+def errors_of(**rows: float) -> dict[str, dict[str, float]]:
+    """Return errors of one set: 20 where nothing is said, in both groups alike."""
+    errors = {
+        f"{m} {mark}": rows.get(m, 20.0) for m in ("rs", "mrs", "rsvm", "mrsvm", "slmc") for mark in ("5%", "10%")
+    }
+    return {"set": {"svm": rows.get("svm", 20.0), **errors}}
+
+
+def verdicts(**rows: float) -> list[bool]:
+    return [claim.holds for claim in claims(errors_of(**rows), errors_of())]
+
+
+def test_claims_compare_errors_as_the_paper_rounds_them() -> None:
+    """In order: SLMC comparable, best or equal, below RS; MRS below RS; MRSVM below RSVM."""
+    assert verdicts() == [True, True, False, False, False], "equal is not better"
+    assert verdicts(slmc=20.04) == [True, True, False, False, False]
+    assert verdicts(slmc=20.06) == [True, False, False, False, False]
+    assert verdicts(slmc=19.94, mrs=19.94, mrsvm=19.94) == [True, True, True, True, True]
+    assert verdicts(slmc=19.96, mrs=19.96, mrsvm=19.96) == [True, True, False, False, False]
+    assert verdicts(slmc=21.04)[0]
+    assert not verdicts(slmc=21.06)[0]
+
+
+def test_a_large_improvement_is_asked_of_banana_and_image() -> None:
+    for slmc, holds in ((15.0, True), (15.1, False)):
+        errors = {name: errors_of(slmc=slmc)["set"] for name in ("banana", "image")}
+        claim = next(c for c in claims(errors, errors) if "large" in c.text)
+        assert claim.holds is holds
+
+
+def test_the_papers_own_table_bears_its_conclusions_out() -> None:
+    from benchmarks.papers.w05 import PAPER, SETS
+
+    paper = {name: {row: figures[k] for row, figures in PAPER.items()} for k, name in enumerate(SETS)}
+    assert all(claim.holds for claim in claims(paper, paper))
+    best = next(claim for claim in claims(paper, paper) if "outperforms the other" in claim.text)
+    assert best.found.startswith("best or equal in 12 of 14 groups, best alone in 7 ")
+
+
+def test_costs_are_ratios_and_claims_follow_them(lab: Lab, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(w05_cost, "SETS", ("waveform",))
+    monkeypatch.setattr(w05_cost, "MAX_ITER", 5)
+    monkeypatch.setattr(w05_cost, "USPS_VECTORS", 12)
+    monkeypatch.setattr(w05_cost, "BANANA", "waveform")
+    section = w05_cost.cost(lab, folder)
+    assert [line.split(" | ")[0] for line in section.body.splitlines()[2:]] == ["| waveform", "| usps"]
+    assert [claim.source for claim in section.claims] == [*["[W05, 7.8]"] * 3, "[W05, 7.8, footnote 8]"]
+    assert not section.claims[0].holds, "five iterations are fewer than 20"
+    assert w05_cost._medians([{"seconds": {"svm": s}} for s in (1.0, 5.0, 2.0)]) == {"svm": 2.0}
+    monkeypatch.setattr(w05_cost, "rows_of", lambda *_: pytest.fail("computed again"))
+    assert w05_cost.cost(lab, folder) == section
+
+
+def test_order_of_two_times() -> None:
+    paper = {"slmc": 1.5, "rvm": 5.0}
+    assert w05_cost._order_claim("banana", "RVM", paper, {"slmc": 1.0, "rvm": 2.0}, "s").holds
+    claim = w05_cost._order_claim("banana", "RVM", paper, {"slmc": 2.0, "rvm": 1.0}, "s")
+    assert not claim.holds
+    assert claim.found == "SLMC / RVM is 2 (the paper: 0.3; asked: below 1)"
+
+
+def test_banana_says_what_one_vector_is_worth(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert w05._banana_reason(lab) == {}, "it is not among the sets"
+    monkeypatch.setattr(w05, "SETS", ("banana",))
+    monkeypatch.setattr(w05, "ONE_VECTOR", (2, 3))
+    errors = [
+        np.mean([machines.reduced_set(lab.data, "banana", k, n_vectors=n, n_init=1)["rs"] for k in (0, 1)])
+        for n in (2, 3)
+    ]
+    (reason,) = w05._banana_reason(lab).values()
+    step = errors[0] - errors[1]
+    assert reason == (
+        f"unexplained; one vector is worth {step:.1f} to {step:.1f} points: with 2, 3 on every split RS has "
+        f"{errors[0]:.1f}, {errors[1]:.1f}"
+    )
