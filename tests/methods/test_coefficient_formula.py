@@ -72,5 +72,6 @@ def test_formula_holds(name: str, two_classes: Rows) -> None:
 
 
 def test_other_methods_do_not_say_so(two_classes: Rows) -> None:
-    assert {name for name, method in METHODS.items() if method.coefficient_formula} == WITH_INVERSE
+    without = {"cholesky", "gsvc", "kmp", "mark", "minimal", "mksvm", "rsvm", "rvm", "smola", "spsvm", "svm"}
+    assert [name for name in without if METHODS[name].coefficient_formula] == []
     assert "coefficients" not in RSVM(5).fit(*two_classes).model_.card
