@@ -177,3 +177,5 @@ def test_rows_hold_bounds_where_a_prediction_may_stop(n_classes, n_rest):
     )
     assert f"uint16_t rest[{n_rest}];" in stops
     assert "rest[" not in goes_on
+    assert "r->rest[" in stops and "break;" in stops
+    assert "break;" not in goes_on
