@@ -40,6 +40,8 @@ INITIAL = 30
 SHOWN = (10, INITIAL, 100, MOST)
 OVERFIT = 0.5
 """Percentage points over its lowest error from which a machine counts as overfitted."""
+AS_WELL = 0.5
+"""Percentage points by which a machine that performs as well as another may be worse."""
 OWN = ("Adult", "Shuttle", "M3V8", "M3VOthers")
 """The panels that the paper has too: only they decide what it says of sets by name or of all of them."""
 PANELS = (*OWN, "letter", "german")
@@ -53,8 +55,8 @@ largest, is separated from the rest, with features scaled to unit variance. All 
 the lowest {N_FOLDS}-fold cross-validated errors of {SELECTION_SIZE} basis functions on {SELECTION_ROWS} training rows,
 among lam = 5 · 10^(0, -1, -2, -3, -4) and gamma = (0.1, 0.3, 1, 3, 10) / (features · variance); NR has lam = 10^-5. The
 paper says nothing about its parameters. The table has the test error in percent at {", ".join(map(str, SHOWN))} basis
-functions, the lowest, and from where on it stays {OVERFIT} points above that. Conclusions about SpSVM beside KMP are
-decided on the paper's own sets; the curves are compared by their mean along the logarithmic axis."""
+functions, the lowest, and from where on it stays {OVERFIT} points above that. Conclusions are decided on the
+paper's own sets; the curves are compared by their mean along the logarithmic axis."""
 
 CURVES = {"KMP-R": ("kmp", True), "KMP-NR": ("kmp", False), "SpSVM-R": ("spsvm", True), "SpSVM-NR": ("spsvm", False)}
 
@@ -111,7 +113,7 @@ class Curve:
 
     def height(self, most: int) -> float:
         """Return the mean error along the logarithmic axis of the figure, up to a size."""
-        sizes = np.unique(np.geomspace(1, min(most, len(self.errors)), 100).round().astype(int))
+        sizes = np.geomspace(1, min(most, len(self.errors)), 100).round().astype(int)  # the smallest more than once
         return float(self.errors[sizes - 1].mean())
 
 
@@ -191,27 +193,31 @@ def claims(panels: dict[str, dict[str, Curve]]) -> list[Claim]:
 
 
 def _claims_without_regularisation(panels: dict[str, dict[str, Curve]]) -> list[Claim]:
-    early = {
-        f"{panel} {method}": c[f"{method}-NR"].height(INITIAL) - c[f"{method}-R"].height(INITIAL)
-        for panel, c in panels.items()
-        for method in ("KMP", "SpSVM")
-    }
+    early, early_elsewhere = (
+        {
+            f"{panel} {method}": c[f"{method}-NR"].height(INITIAL) - c[f"{method}-R"].height(INITIAL)
+            for panel, c in panels.items()
+            if (panel in OWN) == own
+            for method in ("KMP", "SpSVM")
+        }
+        for own in (True, False)
+    )
     starts = {name: {panel: c[name].overfits_from for panel, c in panels.items()} for name in ("SpSVM-NR", "KMP-NR")}
     overfitted = {name: [panel for panel, start in found.items() if start < np.inf] for name, found in starts.items()}
     first: list[str] = []
     later: list[str] = []
-    for panel in panels:
+    for panel in [panel for panel in OWN if panel in panels]:
         spsvm, kmp = starts["SpSVM-NR"][panel], starts["KMP-NR"][panel]
-        if min(spsvm, kmp) < np.inf:
+        if spsvm != kmp:
             (first if spsvm < kmp else later).append(panel)
     return [
         Claim(
             "[K06, 4]",
             "In the initial stages of basis addition [the no-regularization methods] perform as well (in fact, a shade "
             "better) than their respective regularized counterparts.",
-            f"up to {INITIAL} basis functions NR less R is {np.mean(list(early.values())):+.2f} points in the mean, "
-            f"from {min(early.values()):+.2f} to {max(early.values()):+.2f} (rule: none over {OVERFIT})",
-            max(early.values()) <= OVERFIT,
+            f"up to {INITIAL} basis functions NR less R, points: {_signed(early)}; on the stand-ins "
+            f"{_signed(early_elsewhere)} (rule: at most {AS_WELL} on every set of the paper)",
+            max(early.values()) <= AS_WELL,
         ),
         Claim(
             "[K06, 4]",
@@ -223,7 +229,8 @@ def _claims_without_regularisation(panels: dict[str, dict[str, Curve]]) -> list[
         Claim(
             "[K06, 4]",
             "The number of basis functions at which overfitting sets-in is smaller for SpSVM-NR than that of KMP-NR.",
-            f"on {_names(first)}; the other way round on {_names(later)}; neither overfits on the rest",
+            f"on {_names(first)}; the other way round on {_names(later)}; on the paper's other sets both overfit from "
+            "the same size or neither does (rule: on at least one set of the paper, and nowhere the other way round)",
             bool(first) and not later,
         ),
     ]

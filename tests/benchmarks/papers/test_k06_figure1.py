@@ -88,6 +88,11 @@ def test_overfitting_starts_where_the_error_leaves_its_lowest_for_good() -> None
     assert curve("a", "KMP-NR", 9, 5, 4, 4.8, 4.4).lowest == 3
 
 
+def test_height_is_the_mean_along_the_logarithmic_axis() -> None:
+    """Of 1 to 100, half the axis lies below 10."""
+    assert curve("a", "KMP-R", *[20.0] * 9, *[0.0] * 91).height(100) == pytest.approx(10.0, abs=0.5)
+
+
 def curves(panel: str, **changed: tuple[float, ...]) -> dict[str, Curve]:
     errors = {"KMP_R": (6, 5, 4, 4), "KMP_NR": (6, 4, 4, 6), "SpSVM_R": (5, 4, 4, 4), "SpSVM_NR": (5, 4, 6, 6)}
     names = {name: name.replace("_", "-") for name in errors}
@@ -114,7 +119,10 @@ def test_the_papers_claims_hold_where_the_curves_are_its_own(as_the_paper_says: 
         ("Shuttle", {"SpSVM_NR": (9, 4, 6, 6)}, [2]),
         ("Adult", {"KMP_NR": (6, 4, 4, 4)}, [3]),
         ("Shuttle", {"KMP_NR": (6, 4, 4, 4)}, []),  # the paper names Adult
-        ("letter", {"SpSVM_NR": (5, 4, 4, 6), "KMP_NR": (6, 4, 6, 6)}, [4]),
+        ("letter", {"SpSVM_NR": (9, 4, 6, 6)}, []),
+        ("Shuttle", {"SpSVM_NR": (5, 4, 4, 6), "KMP_NR": (6, 4, 6, 6)}, [4]),
+        ("letter", {"SpSVM_NR": (5, 4, 4, 6), "KMP_NR": (6, 4, 6, 6)}, []),
+        ("Shuttle", {"SpSVM_NR": (5, 4, 4, 6)}, []),  # both from the same size
     ],
 )
 def test_a_claim_fails_where_its_curves_say_otherwise(
