@@ -61,6 +61,7 @@ def test_tables_show_the_paper_and_are_computed_once(lab: Lab) -> None:
     assert "| banana | 3.3 ± 1.8 | " in kernels.body
     assert kernels.body.count("±") >= 8 * len(NAMES)
     assert "(the paper: 2.0, at most 5.3;" in kernels.claims[0].found
+    assert [claim.source for claim in kernels.claims] == ["[H09] IV-A, Table II", "[H09] Table II"]
 
 
 def test_more_splits_than_the_other_papers_as_far_as_there_are(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -145,6 +146,36 @@ def test_conclusions_follow_from_the_errors(made_up: runs.Cells) -> None:
         "empirically, the second formulation is particularly competitive": False,
         "the resultant classifier is compact and accurate": True,
     }
+
+
+@pytest.mark.parametrize(
+    ("counts", "holds"),
+    [
+        (h09.Counts(better=7, worse=0, as_accurate=9, n=13), (True, True, True)),
+        (h09.Counts(better=6, worse=0, as_accurate=9, n=13), (False, True, True)),
+        (h09.Counts(better=6, worse=0, as_accurate=6, n=13), (False, False, True)),
+        (h09.Counts(better=2, worse=2, as_accurate=9, n=13), (False, False, True)),
+        (h09.Counts(better=1, worse=2, as_accurate=9, n=13), (False, False, False)),
+    ],
+)
+def test_greatly_better_asks_for_more_than_better_and_that_for_more_than_comparable(
+    counts: h09.Counts, holds: tuple[bool, ...]
+) -> None:
+    assert tuple(rule.holds(counts) for rule in (h09.GREATLY_BETTER, h09.BETTER, h09.COMPARABLE)) == holds
+
+
+def test_machines_that_learn_one_row_are_named_and_said_to_agree_only_where_they_do(
+    lab: Lab, made_up: runs.Cells
+) -> None:
+    same = "their errors are the same"
+    assert "nothing else: none." in h09._flat(lab, made_up)
+    for method in ("SSKC", "SMKC1"):
+        made_up["heart", 0.02, method] = replace(made_up["heart", 0.02, method], rare_rows=[1.0, 1.0])
+    text = h09._flat(lab, made_up)
+    assert "nothing else: SSKC at 2% (C 2^0), SMKC1 at 2% (C 2^1)." in text
+    assert same in text
+    made_up["heart", 0.02, "SMKC2"] = replace(made_up["heart", 0.02, "SMKC2"], rare_rows=[1.0, 1.0])
+    assert same not in h09._flat(lab, made_up)
 
 
 def test_machines_with_the_same_errors_are_named(made_up: runs.Cells) -> None:
