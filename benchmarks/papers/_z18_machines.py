@@ -12,7 +12,7 @@ from sklearn.datasets import load_digits
 
 from benchmarks import _report
 from sparsegen.arrays import Array
-from sparsegen.methods.minimal import COUNTED_SLACK, MinimalSVM
+from sparsegen.methods.minimal import COUNTED_SLACK, LIBSVM_TOL, MinimalSVM
 from sparsegen.methods.svm import SVM
 from sparsegen.model import SparseModel
 
@@ -50,7 +50,9 @@ def rows_of(folder: Path | None, source: str, classes: Sequence[int], n_rows: in
 
 def machine_of(name: str, C: float) -> SVM | MinimalSVM:
     """Return the machine before it is trained; the Minimal SVM starts from the SVM."""
-    return SVM(C=C, kernel="linear") if name == "svm" else MinimalSVM(C=C, p=P, kernel="linear", init="svm")
+    if name == "svm":
+        return SVM(C=C, kernel="linear", tol=LIBSVM_TOL)  # its default is COUNTED_SLACK: too coarse to count by
+    return MinimalSVM(C=C, p=P, kernel="linear", init="svm")
 
 
 @dataclass(frozen=True)

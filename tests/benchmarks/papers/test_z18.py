@@ -47,7 +47,6 @@ def test_table_has_both_machines_and_a_second_run_computes_nothing(
         ("error", pytest.approx(10.0)),
         ("vectors", 2.0),
     ]
-    assert section.claims[0].holds
     monkeypatch.setattr(z18, "rows_of", lambda *_: pytest.fail("computed again"))
     assert z18.table2(lab, tmp_path).body == section.body
 
@@ -98,10 +97,31 @@ def test_accuracy_must_rise_on_the_mean_and_in_more_tasks_than_it_falls(
     counts = {f"{machine} {figure}": 5.0 for machine in MACHINES for figure in ("paper", "slack", "alpha")}
     apart = {"angle": 2.0, "distance": 0.1}
     tasks = [{"svm test": one, "minimal test": half, **counts, **apart} for one, half in accuracies]
-    *fewer, accuracy, near = z18._claims(tasks)
-    assert [claim.holds for claim in fewer] == [False] * 2
-    assert accuracy.holds == holds
-    assert near.holds
+    fewer, accuracy, near = z18._claims({"ATT": tasks})
+    assert (fewer.holds, accuracy.holds, near.holds) == (False, holds, True)
+
+
+def task(slack: float = 5.0, alpha: float = 5.0, angle: float = 2.0, distance: float = 0.1) -> z18.Means:
+    """Return a task where the SVM has 5 support vectors by xi > 0 and by alpha > 0."""
+    svm = {"svm test": 0.9, "svm slack": 5.0, "svm alpha": 5.0, "svm paper": 5.0}
+    minimal = {"minimal test": 0.9, "minimal slack": slack, "minimal alpha": alpha, "minimal paper": slack}
+    return {**svm, **minimal, "angle": angle, "distance": distance}
+
+
+@pytest.mark.parametrize(("slack", "alpha", "holds"), [(4.0, 4.0, True), (4.0, 5.0, False), (5.0, 4.0, False)])
+def test_support_vectors_must_be_fewer_by_both_rules(slack: float, alpha: float, holds: bool) -> None:
+    assert z18._claims({"ATT": [task(slack, alpha)]})[0].holds == holds
+
+
+@pytest.mark.parametrize(
+    ("angles", "distance", "holds"),
+    [((0.0, 13.4), 0.1, True), ((0.0, 13.6), 0.1, False), ((2.0, 2.0), 0.15, False)],
+)
+def test_the_papers_own_sets_must_be_as_near_as_it_says(
+    angles: tuple[float, float], distance: float, holds: bool
+) -> None:
+    found = {"ATT": [task(angle=angle, distance=distance) for angle in angles], "toy": [task(angle=80.0)]}
+    assert z18._claims(found)[-1].holds == holds
 
 
 def test_each_machine_has_its_own_c_from_the_training_part_of_the_fold(

@@ -25,6 +25,34 @@ def test_figure_marks_fewer_support_vectors_for_the_smaller_power(lab: Lab, tmp_
     assert [claim.holds for claim in section.claims] == [True, True]
 
 
+@pytest.mark.parametrize(
+    ("svm", "minimal", "holds"),
+    [((20, 16), (20, 15), True), ((20, 15), (20, 5), False), ((20, 20), (20, 16), False)],
+)
+def test_the_svm_must_not_be_sensitive_to_c_and_the_minimal_svm_must(
+    svm: tuple[int, int],
+    minimal: tuple[int, int],
+    holds: bool,
+    lab: Lab,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    counts = {
+        ("svm", 1.0): svm[0],
+        ("svm", 100.0): svm[1],
+        ("minimal", 1.0): minimal[0],
+        ("minimal", 100.0): minimal[1],
+    }
+    line = {"w": [1.0, 1.0], "b": 0.0, "margin": 1.0, "rows": [0]}
+    monkeypatch.setattr(z18_figures, "FIGURE1_C", (1.0, 100.0))
+    monkeypatch.setattr(
+        Lab,
+        "map",
+        lambda self, work, cases, title: [{**line, "vectors": counts[c["machine"], c["C"]]} for c in cases],
+    )
+    assert z18_figures.figure1(lab, tmp_path).claims[1].holds == holds
+
+
 def test_objective_falls_with_the_iterations(lab: Lab) -> None:
     X, y = rows_of(None, "toy", (0, 1), 10)
     options = {"solver": "momentum", "init": "zero", "learning_rate": 1e-3}
