@@ -220,7 +220,8 @@ def shorten(K: Array, y: Array, a: Array, b: float, *losses: LpSlack) -> Array:
     f = K @ a + b
     pulls = [loss.smooth_pull(y * f) for loss in losses]
     choices = [(np.flatnonzero(g > ACTIVE_SHARE * g.max()), loss) for g, loss in zip(pulls, losses, strict=True)]
-    for rows, loss in (*choices, (np.arange(len(y)), losses[-1])):
+    seen = [(rows, loss) for rows, loss in choices if len(rows)]  # a sharp loss may see no row at the margin
+    for rows, loss in (*seen, (np.arange(len(y)), losses[-1])):
         short = _project(K, a, rows)
         bound = (1.0 + ALLOWED_RISE) * _objective(a, b, f, y, loss, is_gram=True)
         if _objective(short, b, K @ short + b, y, loss, is_gram=True) <= bound:

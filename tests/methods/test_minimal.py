@@ -268,3 +268,11 @@ def test_export_computes_what_python_computed(solver: str, kernel: str, four_cla
     X, y = four_classes
     model = MinimalSVM(solver=solver, kernel=kernel).fit(X, y).model_
     assert all(verdict.ok for verdict in verify(model, X, devices=["host"]))
+
+
+@pytest.mark.parametrize("max_iter", [1, 6, 300])
+@pytest.mark.parametrize("init", ["svm", "zero"])
+def test_a_descent_cut_short_on_separable_rows_gives_a_machine(init: str, max_iter: int) -> None:
+    X, y = clouds(2.0, 0)
+    model = MinimalSVM(C=1000.0, gamma=0.1, solver="momentum", init=init, max_iter=max_iter).fit(X, y)
+    assert np.isfinite(model.decision_function(X)).all()

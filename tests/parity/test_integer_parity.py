@@ -171,3 +171,16 @@ def test_a_kernel_so_narrow_that_only_its_vector_sees_it(dtype):
     case = make_integer_case(6, octaves=(0, 60))
     exports = [integer_export_of(case.model, "m", dtype, "grid", case.rows)]
     assert_equal(DEVICES["host"], exports, extreme_inputs(integer_program(exports[0]), case.rows))
+
+
+@pytest.mark.parametrize("level", ["-O2", "-O3"])
+@pytest.mark.parametrize("dtype", INTEGERS)
+def test_clang_does_not_join_reading_and_weighing(dtype, level):
+    """It did where both were inlined into the self-test, and clang 14 then computed other scores for every tenth model."""
+    clang = Host(("clang",), ("-std=c99", level))
+    require(clang)
+    exports = []
+    for seed in range(24):
+        case = make_integer_case(seed, "linear", d=2 + seed % 8, m=2, raw=True)
+        exports.append(integer_export_of(case.model, f"m{seed}", dtype, "raw-int16", case.rows))
+    assert_equal(clang, exports, shared_inputs(exports))

@@ -132,6 +132,16 @@ def test_shortening_goes_by_the_first_loss_that_keeps_the_objective() -> None:
     assert np.array_equal(shorten(K, y, settled.a, settled.b, replace(blunt, s=320.0), blunt), few)
 
 
+def test_shortening_passes_over_a_loss_that_sees_no_row_at_the_margin() -> None:
+    """All margins are 2: the pull of a sharp loss underflows to 0 for every row."""
+    X, y = overlapping(30)
+    K = np.exp(-0.5 * ((X[:, None] - X[None]) ** 2).sum(axis=2))
+    a = np.linalg.solve(K + 1e-9 * np.eye(30), 2.0 * y)
+    blunt, sharp = LpSlack(3.0, 0.5, 20.0), LpSlack(3.0, 0.5, 6400.0)
+    assert not sharp.smooth_pull(np.full(30, 2.0)).any()
+    assert np.array_equal(shorten(K, y, a, 0.0, sharp, blunt), shorten(K, y, a, 0.0, blunt))
+
+
 def test_shortening_never_makes_a_machine_worse() -> None:
     """Coefficients that are no stationary point: rows outside the margin carry the machine."""
     X, y = overlapping(40)
