@@ -8,9 +8,10 @@ from sklearn.metrics.pairwise import rbf_kernel
 
 from benchmarks import _ida
 from benchmarks.papers import TABLES, _timing, i08, i08_times
-from benchmarks.papers._i08_machines import SquaredHingeSVM, build, scaled_split
+from benchmarks.papers._i08_machines import build, scaled_split
 from benchmarks.papers._i08_printed import L1, L1_SECONDS, L2, L2_SECONDS, LINEAR, LINEAR_SECONDS, Printed
 from benchmarks.papers._lab import Lab
+from benchmarks.papers._squared_hinge import SquaredHingeSVM
 from sparsegen.errors import DataError
 
 SETS = ("banana", "waveform")
