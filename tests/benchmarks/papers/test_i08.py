@@ -134,6 +134,27 @@ def test_the_papers_own_times_bear_its_conclusions_out() -> None:
     assert i08_times._slower_claim(seconds, i08_times._printed(L1_SECONDS, 1)).holds
 
 
+def cell_of(vectors: list[float]) -> i08.Cell:
+    return i08.Cell(Printed(90.0, 2, 1), {}, [10.0], vectors, [])
+
+
+@pytest.mark.parametrize(
+    ("osv", "nosv", "holds"),
+    [([3.0, 3.0], [3.0, 3.0], True), ([3.0, 3.0], [3.0, 2.0], False), ([4.0, 4.0], [4.0, 4.0], False)],
+)
+def test_osv_and_nosv_are_both_compared_with_the_number_of_inputs(
+    osv: list[float], nosv: list[float], holds: bool
+) -> None:
+    claim = i08._inputs_claim({("a", "OSV"): cell_of(osv), ("a", "NOSV"): cell_of(nosv)}, {"a": 3})
+    assert claim.holds is holds
+    assert ("NOSV on a: " in claim.found) is not holds
+
+
+def test_a_few_rows_of_each_class_warm_a_machine_up() -> None:
+    y = np.repeat([1, 0], [30, 5])
+    assert _timing.few_rows(y).tolist() == [*range(30, 35), *range(20)]
+
+
 def test_machines_take_turns_until_the_budget_is_spent(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = iter(range(100))
     monkeypatch.setattr("time.process_time", lambda: float(next(clock)))
