@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -57,6 +58,11 @@ class Split:
     def error(self, machine: Any) -> float:
         """Return the fitted machine's test error in percent."""
         return 100.0 * float(np.mean(machine.predict(self.X_test) != self.y_test))
+
+
+def share_of(share: float, n_vectors: float) -> int:
+    """Return a share of so many vectors, rounded up, one at least."""
+    return max(1, math.ceil(share * n_vectors - 1e-9))  # 0.07 * 100 is a little over 7
 
 
 def arrays(folder: Path | None, name: str) -> dict[str, NDArray[Any]]:

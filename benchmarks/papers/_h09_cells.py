@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -125,7 +124,7 @@ def n_pilots(lab: Lab, name: str) -> int:
 
 
 def _cell(lab: Lab, svms: list[Outcome], name: str, share: float, method: str) -> Cell:
-    vectors = [max(1, math.ceil(share * outcome["support"] - 1e-9)) for outcome in svms]
+    vectors = [_ida.share_of(share, outcome["support"]) for outcome in svms]
     cases: list[Case] = [
         {"name": name, "position": position, "method": method, "vectors": None if method == "MK-SVM" else m}
         for position, m in enumerate(vectors)

@@ -9,31 +9,9 @@ from typing import Any
 import numpy as np
 
 from benchmarks import _ida
-from sparsegen.arrays import Array
-from sparsegen.kernels import BoundKernel
+from benchmarks.papers._squared_hinge import SquaredHingeSVM
 from sparsegen.methods.cholesky import CholeskySVM
-from sparsegen.methods.shared.estimator import Expansion, SingleKernelClassifier
-from sparsegen.methods.shared.expand import expand
-from sparsegen.methods.shared.libsvm import PRECOMPUTED, train_svc
-from sparsegen.methods.shared.parameters import LOSS_WEIGHT
 from sparsegen.methods.svm import SVM
-
-HARD_MARGIN = 1e9  # bound on alpha that stands for none
-LIBSVM_TOL = 1e-3
-
-
-class SquaredHingeSVM(SingleKernelClassifier):
-    """The reference L2 SVM: LIBSVM's hard-margin machine on ``K + I / C`` [I08, eq. 25, 26]."""
-
-    method = "l2-svm"
-    summary = "L2 SVM as reference"
-    C: float = LOSS_WEIGHT
-
-    def _train(self, X: Array, Y: Array, kernel: BoundKernel, rng: np.random.RandomState) -> Expansion:
-        K = kernel.gram(X, X) + np.eye(len(X)) / self.C
-        _, coef, intercept = train_svc(K, Y[:, 0], PRECOMPUTED, HARD_MARGIN, LIBSVM_TOL)
-        return expand(X, coef[None, :], np.array([intercept]), {"iterations": 1})
-
 
 MACHINES: dict[str, Callable[..., Any]] = {
     "L1 SVM": SVM,

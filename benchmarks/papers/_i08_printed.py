@@ -21,6 +21,8 @@ class Printed:
         return round(100.0 - self.rate, 2)
 
 
+LINEAR_ETA = 1e-9
+"""Of OSV and NOSV on every set [I08, V.A]."""
 LINEAR = {  # Tables II, IV, VI: L1 SVM, OSV, NOSV
     "banana": (Printed(53.2, 397, 10_000), Printed(53.2, 2, 10_000), Printed(52.9, 2, 10)),
     "breast-cancer": (Printed(70.2, 174, 1_000), Printed(70.2, 9, 1_000), Printed(70.9, 9, 10)),

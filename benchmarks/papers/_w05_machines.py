@@ -38,6 +38,12 @@ def rows_of(folder: Path | None, name: str, position: int) -> _ida.Split:
     return _ida.Split(X, arrays["y_train"], X_test, arrays["y_test"])
 
 
+def published_slmc(n_vectors: int, given: _ida.Parameters, n_init: int, **stop: Any) -> SLMC:
+    """Return SLMC as published, not yet trained: hinge loss, random rows to start from; it ends by ``SLMC_STOP``."""
+    options: dict[str, Any] = {"loss": "hinge", "init": "random", "random_state": 0, **SLMC_STOP, **stop}
+    return SLMC(n_vectors, C=given.C, gamma=given.gamma, n_init=n_init, **options)
+
+
 def reference(folder: Path | None, name: str, position: int) -> Outcome:
     """Return the SVM's error and its number of vectors."""
     split, given = rows_of(folder, name, position), parameters(name)
@@ -55,18 +61,9 @@ def reduced_set(folder: Path | None, name: str, position: int, n_vectors: int, n
 
 
 def slmc(folder: Path | None, name: str, position: int, n_vectors: int, n_init: int) -> Outcome:
-    """Return the error of SLMC as published: hinge loss, random rows to start from."""
+    """Return the error of SLMC as published."""
     split, given = rows_of(folder, name, position), parameters(name)
-    machine = SLMC(
-        n_vectors,
-        C=given.C,
-        gamma=given.gamma,
-        loss="hinge",
-        init="random",
-        n_init=n_init,
-        **SLMC_STOP,
-        random_state=0,
-    ).fit(split.X, split.y)
+    machine = published_slmc(n_vectors, given, n_init).fit(split.X, split.y)
     return {"error": split.error(machine), "vectors": len(machine.vectors_)}
 
 
@@ -133,18 +130,9 @@ def three_or_eight(folder: Path | None, method: str, n_vectors: int, n_init: int
     whole = rows_of(folder, USPS, 0)
     train, test = np.isin(whole.y, FIGURE_DIGITS), np.isin(whole.y_test, FIGURE_DIGITS)
     split = _ida.Split(whole.X[train], whole.y[train], whole.X_test[test], whole.y_test[test])
-    kernel: dict[str, Any] = {"C": USPS_PARAMETERS.C, "gamma": USPS_PARAMETERS.gamma}
     if method == "svm":
-        svm = SVM(**kernel).fit(split.X, split.y)
+        svm = SVM(C=USPS_PARAMETERS.C, gamma=USPS_PARAMETERS.gamma).fit(split.X, split.y)
         return {"error": split.error(svm), "vectors": len(svm.vectors_)}
-    machine = SLMC(
-        n_vectors,
-        **kernel,
-        loss="hinge",
-        init="random",
-        n_init=n_init,
-        **SLMC_STOP,
-        random_state=0,
-    ).fit(split.X, split.y)
+    machine = published_slmc(n_vectors, USPS_PARAMETERS, n_init).fit(split.X, split.y)
     pixels = np.round(machine.vectors_, 3).tolist()
     return {"error": split.error(machine), "vectors": len(machine.vectors_), "pixels": pixels}

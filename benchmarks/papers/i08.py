@@ -18,7 +18,7 @@ from sklearn.model_selection import StratifiedKFold, cross_val_score
 from benchmarks import _ida, _report
 from benchmarks.papers import TABLES
 from benchmarks.papers._i08_machines import Setting, build, scaled_split
-from benchmarks.papers._i08_printed import L1, L2, LINEAR, Printed
+from benchmarks.papers._i08_printed import L1, L2, LINEAR, LINEAR_ETA, Printed
 from benchmarks.papers._lab import Lab
 from benchmarks.papers._results import Check, Claim, Section, column, error_check, mean_std, vector_check
 from sparsegen.kernels import KERNELS
@@ -29,7 +29,6 @@ LARGEST_C = 100_000  # also tried in the reduced space, where it does not slow t
 GAMMA_VALUES = (0.1, 0.5, 1, 5, 10, 15)
 ETA_VALUES = (0.5, 0.1, 1e-2, 1e-3, 1e-4, 1e-5)
 ETA_SKIPPED = {"splice": (1e-2, 1e-3, 1e-4)}  # almost no row lies between 0.1 and 1e-5
-LINEAR_ETA = 1e-9
 N_SELECTION = 3  # training sets on which parameters are chosen; the paper has five
 N_SELECTION_LARGE = {"image": 1, "splice": 1}
 N_FOLDS = 5
@@ -187,7 +186,7 @@ def linear(lab: Lab, folder: Path) -> Section:
     cells = _measure(lab, LINEAR, {"linear SVM": svm, "OSV": osv, "NOSV": nosv})
     gaps = {name: abs(cells[name, "linear SVM"].mean_error - cells[name, "OSV"].mean_error) for name in LINEAR}
     same = sum(round(gap, 1) == 0.0 for gap in gaps.values())
-    small = all(max(cells[name, "NOSV"].vectors) <= cells[name, "OSV"].vectors[0] for name in LINEAR)
+    inputs = {name: _ida.arrays(lab.data, name)["X"].shape[1] for name in LINEAR}
     claims = [
         Claim(
             "[I08] Table IV",
@@ -196,17 +195,33 @@ def linear(lab: Lab, folder: Path) -> Section:
             f"{max(gaps.values()):.1f} at most",
             same == len(LINEAR),
         ),
-        Claim(
-            "[I08] Table VI",
-            "with the linear kernel OSV and NOSV need at most one vector per input",
-            f"on all of {len(LINEAR)} sets" if small else f"not on all of {len(LINEAR)} sets",
-            small,
-        ),
+        _inputs_claim(cells, inputs),
     ]
     notes = (
         f"{PROTOCOL} eta is 1e-9; the SVM has the OSV's C, since both are the same problem (Table II has it so too)."
     )
     return _section("[I08] Tables IV and VI: L1 SVM, OSV and NOSV, linear kernel", notes, cells, claims)
+
+
+def _inputs_claim(cells: Cells, inputs: Mapping[str, int]) -> Claim:
+    """Return the claim that OSV and NOSV have one vector for each input."""
+    differing = {
+        machine: [name for name in inputs if set(cells[name, machine].vectors) != {inputs[name]}]
+        for machine in ("OSV", "NOSV")
+    }
+    words = [
+        f"{machine} on {name}: {np.mean(cells[name, machine].vectors):.1f} for {inputs[name]} inputs (the paper's "
+        f"table: {cells[name, machine].printed.vectors:g})"
+        for machine, names in differing.items()
+        for name in names
+    ]
+    counts = " and ".join(f"{machine} on {len(inputs) - len(names)}" for machine, names in differing.items())
+    return Claim(
+        "[I08] Table VI",
+        "The numbers of support vectors for OSV and NOSV are the same with the number of inputs.",
+        "; ".join([f"{counts} of {len(inputs)} sets (asked: both, on every split of every set)", *words]),
+        not any(differing.values()),
+    )
 
 
 @TABLES.register("i08-l1")
@@ -233,7 +248,7 @@ def _rbf_section(lab: Lab, title: str, notes: str, table: Mapping[str, tuple[Pri
     fewer = sum(cells[name, f"sparse {machine}"].mean_vectors < cells[name, machine].mean_vectors for name in table)
     printed = sum(row[1].vectors < row[0].vectors for row in table.values())
     text = f"the sparse {machine} has fewer vectors than the {machine} on {printed} of {len(table)} sets"
-    claim = Claim(title.partition(":")[0], text, f"on {fewer} of {len(table)}", fewer >= printed)
+    claim = Claim(title.partition(":")[0], text, f"on {fewer} (asked: on at least as many)", fewer >= printed)
     return _section(title, notes, cells, [claim])
 
 

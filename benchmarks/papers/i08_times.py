@@ -6,15 +6,23 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from benchmarks import _report
 from benchmarks.papers import TABLES
 from benchmarks.papers._i08_machines import Setting, build, scaled_split
-from benchmarks.papers._i08_printed import L1, L1_SECONDS, L2, L2_SECONDS, LINEAR, LINEAR_SECONDS, Printed
+from benchmarks.papers._i08_printed import (
+    L1,
+    L1_SECONDS,
+    L2,
+    L2_SECONDS,
+    LINEAR,
+    LINEAR_ETA,
+    LINEAR_SECONDS,
+    Printed,
+)
 from benchmarks.papers._lab import Lab, Outcome
 from benchmarks.papers._results import Claim, Section
-from benchmarks.papers._timing import interleaved
+from benchmarks.papers._timing import few_rows, interleaved
 from sparsegen.kernels import KERNELS
 from sparsegen.methods.shared.reduce import independent_rows
 
@@ -22,9 +30,6 @@ SPLITS = 3
 ROUNDS = 5
 BUDGET = 6.0
 """CPU seconds on one split, after which there is no further round."""
-WARM_UP_ROWS = 20
-"""Of each class, on which every machine is trained once before the clock starts: compilers run then."""
-LINEAR_ETA = 1e-9
 CHOLESKY = "Cholesky factorisation"
 LONG_SHARE = 0.5
 """Of the time of the sparse machine, from which its Cholesky factorisation took long."""
@@ -49,7 +54,7 @@ Ratios = dict[str, float]
 def times(folder: Path, name: str, position: int, settings: dict[str, Setting]) -> Outcome:
     """Return the CPU seconds of each machine, and of the Cholesky factorisation where there is one, round by round."""
     split = scaled_split(folder, name, position)
-    few = _few_rows(split.y)
+    few = few_rows(split.y)
 
     def run(machine: str, setting: Setting) -> object:
         return build(machine, split, setting).fit(split.X, split.y).predict(split.X_test)
@@ -62,10 +67,6 @@ def times(folder: Path, name: str, position: int, settings: dict[str, Setting]) 
             kernel, eta = KERNELS["rbf"].bind(gamma=setting["gamma"] / split.X.shape[1]), setting["eta"]
             works[CHOLESKY] = lambda kernel=kernel, eta=eta: independent_rows(split.X, kernel, eta)
     return {"seconds": interleaved(works, ROUNDS, BUDGET)}
-
-
-def _few_rows(y: NDArray[np.int8]) -> NDArray[np.intp]:
-    return np.concatenate([np.flatnonzero(y == label)[:WARM_UP_ROWS] for label in np.unique(y)])
 
 
 @TABLES.register("i08-times")
@@ -143,7 +144,8 @@ def _osv_claim(osv: Ratios) -> Claim:
     shorter = sum(round(ratio, 2) < 1.0 for ratio in osv.values())
     in_paper = sum(seconds[1] < seconds[0] for seconds in LINEAR_SECONDS.values())
     figures = (
-        f"on {shorter} of {len(osv)} sets (the paper: {in_paper}); median ratio {np.median(list(osv.values())):.2g}"
+        f"on {shorter} of {len(osv)} sets (the paper: {in_paper}; asked: a ratio below 1 at two decimals, on more than "
+        f"half); median ratio {np.median(list(osv.values())):.2g}"
     )
     text = "the calculation of the OSV is in most cases shorter than that of the SVM"
     return Claim("[I08] Table VIII", text, figures, 2 * shorter > len(osv))

@@ -15,7 +15,6 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import StratifiedKFold
-from sklearn.svm import SVC
 
 from benchmarks import _ida, _report
 from benchmarks.papers import TABLES
@@ -23,8 +22,8 @@ from benchmarks.papers._greedy_path import grow
 from benchmarks.papers._k06_sets import positions, rows_of, sign_error
 from benchmarks.papers._lab import Lab, Outcome, Work
 from benchmarks.papers._results import Check, Claim, Section, column, error_check, mean_std, vector_check
+from benchmarks.papers._squared_hinge import SquaredHingeSVM
 from sparsegen.arrays import Array
-from sparsegen.kernels import KERNELS
 from sparsegen.methods.shared.estimator import scale_gamma
 from sparsegen.methods.spsvm import SpSVM
 
@@ -47,7 +46,6 @@ PAIR_ROWS = 3000
 CLOSE = 1.0
 """Percentage points between errors that count as close."""
 SMALL_FRACTION = 0.1
-HARD_MARGIN = 1e9  # a C that leaves the multipliers unbounded
 
 NOTES_1 = f"""\
 SpSVM-2 is `spsvm` with 59 candidates a step. The paper's SVM has the squared hinge loss, so that it is not `svm` here:
@@ -80,31 +78,6 @@ TABLE_1: dict[str, dict[str, tuple[float, float]]] = {
 }
 
 
-class FullSVM:
-    """The SVM of [K06, eq. 1], squared hinge, with every row that has a loss as a vector.
-
-    Its dual is that of a hard-margin SVM whose Gram matrix has ``lam`` added to the diagonal.
-    """
-
-    def __init__(self, lam: float, gamma: float) -> None:
-        self.lam, self._kernel = lam, KERNELS["rbf"].bind(gamma=gamma)
-
-    def fit(self, X: Array, y: Signs) -> FullSVM:
-        """Train on the rows of ``X`` with signs ``y``."""
-        self._X = X
-        gram = self._kernel.gram(X, X) + self.lam * np.eye(len(X))
-        self._svc = SVC(C=HARD_MARGIN, kernel="precomputed").fit(gram, y)
-        support, alpha = self._svc.support_, self._svc.dual_coef_[0]
-        self.n_vectors = len(support)
-        self.objective = 0.5 * float(alpha @ gram[np.ix_(support, support)] @ alpha)  # a row's loss is lam |alpha|
-        """[K06, eq. 1], divided by lam."""
-        return self
-
-    def predict(self, X: Array) -> Signs:
-        """Return signs."""
-        return np.asarray(self._svc.predict(self._kernel.gram(X, self._X)))
-
-
 def select_spsvm(folder: Path | None, name: str, position: int, lam: float, width: float) -> Outcome:
     """Return the error of every fold (rows) at every number of basis functions (columns)."""
     split = _ida.split(folder, name, position)
@@ -120,7 +93,7 @@ def select_spsvm(folder: Path | None, name: str, position: int, lam: float, widt
 def select_svm(folder: Path | None, name: str, position: int, lam: float, width: float) -> Outcome:
     """Return the error of every fold."""
     split = rows_of(folder, name, position, SELECTION_ROWS)
-    machine = FullSVM(lam, width * scale_gamma(split.X))
+    machine = _svm(split.X, lam, width)
     errors = [
         100.0 * float(np.mean(machine.fit(split.X[a], split.y[a]).predict(split.X[b]) != split.y[b]))
         for a, b in _folds(split.X, split.y)
@@ -138,12 +111,17 @@ def measure_spsvm(folder: Path | None, name: str, position: int, lam: float, wid
 def measure_svm(folder: Path | None, name: str, position: int, lam: float, width: float, size: int) -> Outcome:
     """Return test error, number of rows with a loss and objective of the SVM on one split; ``size`` is ignored."""
     split = rows_of(folder, name, position, PAIR_ROWS)
-    machine = FullSVM(lam, width * scale_gamma(split.X)).fit(split.X, split.y)
-    return {"error": split.error(machine), "vectors": machine.n_vectors, "objective": machine.objective}
+    machine = _svm(split.X, lam, width).fit(split.X, split.y)
+    objective = machine.model_.card["fit"]["objective"]
+    return {"error": split.error(machine), "vectors": len(machine.vectors_), "objective": objective}
 
 
 def _spsvm(X: Array, lam: float, width: float, size: int) -> SpSVM:
     return SpSVM(size, C=0.5 / lam, gamma=width * scale_gamma(X), random_state=0)
+
+
+def _svm(X: Array, lam: float, width: float) -> SquaredHingeSVM:
+    return SquaredHingeSVM(C=1.0 / lam, gamma=width * scale_gamma(X))
 
 
 def _folds(X: Array, y: Signs) -> Iterator[tuple[Rows, Rows]]:

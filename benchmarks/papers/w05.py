@@ -7,14 +7,13 @@ compared with the SVM.
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 
-from benchmarks import _report
+from benchmarks import _ida, _report
 from benchmarks.papers import TABLES
 from benchmarks.papers._lab import Case, Lab, Outcome, Work
 from benchmarks.papers._results import (
@@ -70,17 +69,16 @@ NOTES = f"""\
 Protocol of section 7: the first ten splits; SVM, RS, MRS and SLMC with the repository's C and gamma (USPS: C = 10,
 gamma = 1/128); 5 % and 10 % of the SVM's support vectors of the same split, rounded up (USPS: 134 and 268, shared by
 the ten classes). The paper builds ten machines for USPS and does not say how their vectors are counted. Its N_SV is
-like ours where a row that several machines use counts once; counted for each of them, ours are 5,045. In the lines "per
-class" each machine has vectors of its own, 134 and 268 in all, shared out in proportion to the support vectors of the
-ten; in the lines "of each class" it has 5 % and 10 % of its own support vectors, 252 and 504 in all. RSVM's C and
-gamma and the RVM's gamma have the lowest 5-fold error on the training rows of the first {IDA_EFFORT.selection_splits}
-splits (image: {EFFORTS["image"].selection_splits}; USPS: RSVM on the first {USPS_EFFORT.selection_rows} training rows,
-the RVM with the SVM's gamma), from coarse grids; MRSVM has RSVM's parameters and rows. SLMC: hinge loss, random starts,
-the lowest objective of {IDA_EFFORT.slmc_starts} (USPS:
+like ours where a row that several machines use counts once. In the lines "per class" each machine has vectors of its
+own, 134 and 268 in all, shared out in proportion to the support vectors of the ten; in the lines "of each class" it has
+5 % and 10 % of its own support vectors. RSVM's C and gamma and the RVM's gamma have the lowest 5-fold error on the
+training rows of the first {IDA_EFFORT.selection_splits} splits (image: {EFFORTS["image"].selection_splits}; USPS: RSVM
+on the first {USPS_EFFORT.selection_rows} training rows, the RVM with the SVM's gamma), from coarse grids; MRSVM has
+RSVM's parameters and rows. SLMC: hinge loss, random starts, the lowest objective of {IDA_EFFORT.slmc_starts} (USPS:
 {USPS_EFFORT.slmc_starts}), stopped when ten iterations gain less than 1 %, a rule that was settled while looking at
-these sets (with 0.1 % and other seeds, breast-cancer at 10 % had 28.96). RS: the paper takes the best of three programs
-by eq. (4), here it is the best of {IDA_EFFORT.rs_starts} starts, by turns from the fixed-point iteration and from
-random support vectors (USPS: {USPS_EFFORT.rs_starts}); MRS has its vectors. RSVM and MRSVM: the mean of
+these sets (with 0.1 % and other seeds, breast-cancer at 10 % had 28.96). RS: the paper takes the best of three
+programs by eq. (4), here it is the best of {IDA_EFFORT.rs_starts} starts, by turns from the fixed-point iteration and
+from random support vectors (USPS: {USPS_EFFORT.rs_starts}); MRS has its vectors. RSVM and MRSVM: the mean of
 {IDA_EFFORT.draws} random draws per split (USPS: {USPS_EFFORT.draws}). RVM: on USPS it chooses among
 {USPS_EFFORT.rvm_candidates} random training rows; a machine makes {IDA_EFFORT.rvm_changes} changes at most (USPS:
 {USPS_EFFORT.rvm_changes}); the paper copied its RVM figures from Tipping (2001). All splits are original but the last
@@ -128,7 +126,7 @@ def table1(lab: Lab, folder: Path) -> Section:
     paper = {result.name: {row: result.paper(row) for row in result.rows} for result in results}
     return Section(
         "[W05] Table 1: seven sparse machines",
-        f"{NOTES} {_unsolved(results)}",
+        f"{NOTES} {_counted_for_each(lab)} {_unsolved(results)}",
         body,
         checks,
         claims(ours, paper),
@@ -143,6 +141,17 @@ def _rows() -> Iterator[str]:
         method, _, mark = row.partition(" ")
         if method == "slmc":
             yield from (f"{m} {mark}{ending}" for ending in (PER_CLASS, OF_EACH_CLASS) for m in PER_CLASS_METHODS)
+
+
+def _counted_for_each(lab: Lab) -> str:
+    """Return how many vectors USPS has where a row counts for each machine that uses it."""
+    support = support_of_digits(lab)
+    shares = " and ".join(str(_of_each_class(ratio, support)) for ratio in RATIOS)
+    return f'Our N_SV of USPS is {support:,} if a row counts for each machine; "of each class" has {shares} in all.'
+
+
+def _of_each_class(ratio: float, support: int) -> int:
+    return round(ratio * support)
 
 
 def _unsolved(results: Sequence[Results]) -> str:
@@ -181,8 +190,8 @@ REASONS = {
         ("usps, RS, 5% per class", "usps, SLMC, 5% per class"),
         "13 vectors a machine are few; the paper may count them for each machine: see the lines 'of each class'",
     ),
-    "usps, RVM": "it chooses among 2,000 random training rows at the SVM's gamma, to save time; all 7,291 rows, more "
-    "changes where a machine did not converge, and a cross-validated gamma were not tried",
+    "usps, RVM": f"it chooses among {USPS_EFFORT.rvm_candidates:,} random training rows at the SVM's gamma, to save "
+    "time; all 7,291 rows, more changes where a machine did not converge, and a cross-validated gamma were not tried",
     "german, RVM": "the cross-validated error is flat in gamma (24.9, 25.2, 25.0 at 1/4, 1/2 and 1 times the SVM's); "
     "the lowest was taken",
 }
@@ -207,7 +216,10 @@ def _results(lab: Lab, name: str) -> Results:
         starts = [{**case, "n_init": effort.slmc_starts} for case in sized]
         results.rows[f"slmc {mark}"] = lab.map(slmc, starts, f"{name}, {mark}: SLMC")
         if name == USPS:
-            totals = {PER_CLASS: _sizes(results, ratio)[0], OF_EACH_CLASS: round(ratio * support_of_digits(lab))}
+            totals = {
+                PER_CLASS: _sizes(results, ratio)[0],
+                OF_EACH_CLASS: _of_each_class(ratio, support_of_digits(lab)),
+            }
             for ending, n_vectors in totals.items():
                 digits = all_digits(lab, n_vectors)
                 for method in PER_CLASS_METHODS:
@@ -228,7 +240,7 @@ def _sizes(results: Results, ratio: float) -> list[int]:
     """Return the numbers of vectors: a share of each split's support vectors; on USPS the paper's own number."""
     if results.name == USPS:
         return [round(ratio * results.paper("N_SV"))]
-    return [max(1, math.ceil(ratio * n - 1e-9)) for n in column(results.rows["svm"], "vectors")]
+    return [_ida.share_of(ratio, n) for n in column(results.rows["svm"], "vectors")]
 
 
 def _choose_random_rows(lab: Lab, cases: Sequence[Case], effort: Effort) -> dict[str, float]:
@@ -284,12 +296,10 @@ def _checks(result: Results) -> Iterator[Check]:
     name, allowance = result.name, USPS_ALLOWANCE if result.name == USPS else ERROR_ALLOWANCE
     support = result.paper("N_SV")
     yield vector_check(f"{name}, SVM", column(result.rows["svm"], "vectors"), support)
-    for ratio in RATIOS:
+    for ratio in RATIOS if name != USPS else ():  # on USPS the number is the paper's own
         mark = f"{ratio:.0%}"
         vectors = column(result.rows[f"slmc {mark}"], "vectors")
         yield vector_check(f"{name}, {mark}", vectors, ratio * support)
-        if per_class := result.rows.get(f"slmc {mark}{PER_CLASS}"):
-            yield vector_check(f"{name}, {mark}{PER_CLASS}", column(per_class, "vectors"), ratio * support)
     yield vector_check(f"{name}, RVM", column(result.rows["rvm"], "vectors"), result.paper("rvm share") / 100 * support)
     for row, outcomes in result.rows.items():
         if row.endswith(OF_EACH_CLASS):  # more vectors than the paper prints

@@ -8,9 +8,10 @@ from sklearn.metrics.pairwise import rbf_kernel
 
 from benchmarks import _ida
 from benchmarks.papers import TABLES, _timing, i08, i08_times
-from benchmarks.papers._i08_machines import SquaredHingeSVM, build, scaled_split
+from benchmarks.papers._i08_machines import build, scaled_split
 from benchmarks.papers._i08_printed import L1, L1_SECONDS, L2, L2_SECONDS, LINEAR, LINEAR_SECONDS, Printed
 from benchmarks.papers._lab import Lab
+from benchmarks.papers._squared_hinge import SquaredHingeSVM
 from sparsegen.errors import DataError
 
 SETS = ("banana", "waveform")
@@ -131,6 +132,27 @@ def test_the_papers_own_times_bear_its_conclusions_out() -> None:
     assert i08_times._faster_claim(i08_times._printed(L2_SECONDS, 1)).holds
     seconds = {name: {"L1 SVM": svm, "sparse L1 SVM": sparse} for name, (svm, sparse) in L1_SECONDS.items()}
     assert i08_times._slower_claim(seconds, i08_times._printed(L1_SECONDS, 1)).holds
+
+
+def cell_of(vectors: list[float]) -> i08.Cell:
+    return i08.Cell(Printed(90.0, 2, 1), {}, [10.0], vectors, [])
+
+
+@pytest.mark.parametrize(
+    ("osv", "nosv", "holds"),
+    [([3.0, 3.0], [3.0, 3.0], True), ([3.0, 3.0], [3.0, 2.0], False), ([4.0, 4.0], [4.0, 4.0], False)],
+)
+def test_osv_and_nosv_are_both_compared_with_the_number_of_inputs(
+    osv: list[float], nosv: list[float], holds: bool
+) -> None:
+    claim = i08._inputs_claim({("a", "OSV"): cell_of(osv), ("a", "NOSV"): cell_of(nosv)}, {"a": 3})
+    assert claim.holds is holds
+    assert ("NOSV on a: " in claim.found) is not holds
+
+
+def test_a_few_rows_of_each_class_warm_a_machine_up() -> None:
+    y = np.repeat([1, 0], [30, 5])
+    assert _timing.few_rows(y).tolist() == [*range(30, 35), *range(20)]
 
 
 def test_machines_take_turns_until_the_budget_is_spent(monkeypatch: pytest.MonkeyPatch) -> None:

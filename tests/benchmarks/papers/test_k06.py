@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.metrics.pairwise import rbf_kernel
 
 from benchmarks import _report
 from benchmarks.papers import __main__ as papers
@@ -12,6 +13,7 @@ from benchmarks.papers import k06
 from benchmarks.papers._greedy_path import greedy_method, grow
 from benchmarks.papers._lab import Lab
 from benchmarks.papers._results import error_check, vector_check
+from benchmarks.papers._squared_hinge import SquaredHingeSVM
 from sparsegen.arrays import Array
 from sparsegen.methods.spsvm import SpSVM
 from sparsegen.solvers.greedy import GrowingMachine
@@ -63,14 +65,14 @@ def test_a_machine_stops_growing_where_no_row_is_left() -> None:
 
 def test_the_full_svm_is_the_optimum_over_all_rows_and_counts_those_with_a_loss() -> None:
     X, y = crossed_classes(80)
-    machine = k06.FullSVM(lam=0.3, gamma=1.0).fit(X, y)
-    K = machine._kernel.gram(X, X)
+    machine = SquaredHingeSVM(C=1 / 0.3, gamma=1.0).fit(X, y)
+    K = rbf_kernel(X, gamma=1.0)
     optimum = GrowingMachine(y.astype(float), 0.3)
     optimum.load(K, K, np.zeros(81))
     optimum.solve(100)
-    np.testing.assert_allclose(machine._svc.decision_function(K), optimum.o, atol=0.02)
-    assert machine.n_vectors == np.count_nonzero(y * optimum.o < 1.0)
-    assert machine.objective == pytest.approx(optimum.objective() / 0.3, rel=1e-3)
+    np.testing.assert_allclose(machine.decision_function(X), optimum.o, atol=0.02)
+    assert len(machine.vectors_) == np.count_nonzero(y * optimum.o < 1.0)
+    assert machine.model_.card["fit"]["objective"] == pytest.approx(optimum.objective() / 0.3, rel=1e-3)
 
 
 @pytest.mark.parametrize(("most", "size"), [(2.9, 2), (4.0, 3), (9.0, 5)])

@@ -1,11 +1,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from benchmarks.papers import _k06_selection, _k06_sets, k06, k06_comparison
+from benchmarks.papers._greedy_path import grow
 from benchmarks.papers._k06_selection import SIZES, Comparison, Curve
 from benchmarks.papers._k06_sets import Pair
 from benchmarks.papers._lab import Lab
@@ -60,6 +62,18 @@ def test_a_cell_is_what_the_fitted_machine_has(lab: Lab) -> None:
     assert cell["errors"][-1] == pytest.approx(split.error(fitted), abs=1e-3)
     assert cell["objectives"][-1] == pytest.approx(fitted.model_.card["fit"]["objective"], rel=1e-8)
     assert cell["objectives"] == sorted(cell["objectives"], reverse=True)
+
+
+def test_a_machine_grows_on_a_few_rows_before_it_is_timed(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+    rows: list[int] = []
+
+    def watched(machine: Any, X: Any, *arguments: Any) -> Any:
+        rows.append(len(X))
+        return grow(machine, X, *arguments)
+
+    monkeypatch.setattr(_k06_selection, "grow", watched)
+    _k06_selection.follow(lab.data, "two digits", "KMP", position=0, lam=0.5, width=1.0)
+    assert rows == [40, 60]
 
 
 FALLING = np.linspace(20.0, 10.0, len(SIZES))

@@ -18,6 +18,10 @@ from benchmarks.papers._lab import Lab
 from benchmarks.papers._w05_claims import claims
 from benchmarks.papers._w05_effort import EFFORTS, IDA_EFFORT
 from sparsegen.methods.mrs import MRS
+from sparsegen.methods.rs import RS
+from sparsegen.methods.rvm import RVM
+from sparsegen.methods.slmc import SLMC
+from sparsegen.methods.svm import SVM
 
 NAMES = ("usps", "waveform")
 QUICK = replace(
@@ -81,6 +85,12 @@ def test_table_has_every_cell_beside_the_papers_and_a_second_run_computes_nothin
     assert lines["SLMC, 5% per class"].endswith("(4.9) |  |")
     assert {round(check.limit - check.paper, 9) for check in errors if "usps" in check.cell} == {0.5}
     assert {round(check.limit - check.paper, 9) for check in errors if "waveform" in check.cell} == {1.0}
+    counted = {check.cell for check in section.checks if check.kind == "vectors"}
+    assert {"waveform, 5%", "waveform, 10%", "usps, SVM", "usps, RVM"} <= counted
+    assert not {"usps, 5%", "usps, 10%"} & counted, "these numbers are the paper's own"
+    support = per_class.support_of_digits(lab)
+    assert f"Our N_SV of USPS is {support} if" in section.notes
+    assert f"has {round(0.05 * support)} and {round(0.1 * support)} in all." in section.notes
     assert len(section.claims) == 5
     assert "did not converge: none." in section.notes
     for module in (machines, per_class):
@@ -149,6 +159,7 @@ def test_each_class_has_its_share_of_the_vectors(lab: Lab) -> None:
     assert per_class.shares(10, [30, 20, 10]) == [5, 3, 2]
     assert per_class.shares(11, [30, 20, 10]) == [5, 4, 2]
     assert per_class.shares(10, [100, 100, 1]) == [5, 4, 1]
+    assert per_class.shares(25, [7] * 20) == [2] * 5 + [1] * 15, "of equal ones the first"
 
 
 def test_a_machine_of_the_rvm_that_does_not_converge_is_named(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -209,6 +220,29 @@ def test_costs_are_ratios_and_claims_follow_them(lab: Lab, folder: Path, monkeyp
     assert w05_cost._medians([{"seconds": {"svm": s}} for s in (1.0, 5.0, 2.0)]) == {"svm": 2.0}
     monkeypatch.setattr(w05_cost, "rows_of", lambda *_: pytest.fail("computed again"))
     assert w05_cost.cost(lab, folder) == section
+
+
+def test_every_machine_is_trained_on_a_few_rows_before_the_clock_starts(
+    lab: Lab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trained: list[tuple[str, int]] = []
+    for method in (SVM, RS, RVM, SLMC):
+
+        def fit(self: Any, X: Any, y: Any, fit: Any = method.fit) -> Any:
+            trained.append((type(self).__name__, len(X)))
+            return fit(self, X, y)
+
+        monkeypatch.setattr(method, "fit", fit)
+    w05_cost.train_all(lab.data, "waveform", 0)
+    assert trained == [(name, n) for n in (40, 60) for name in ("SVM", "RS", "SLMC", "RVM")]
+    trained.clear()
+    per_class.reference_digit(lab.data, 3)
+    per_class.one_digit(lab.data, 3, 4)
+    assert trained == [("SVM", 40), ("SVM", 120), ("RS", 40), ("SLMC", 40), ("RS", 120), ("SLMC", 120)]
+
+
+def test_a_share_is_rounded_up_and_one_at_least() -> None:
+    assert [_ida.share_of(share, n) for share, n in ((0.07, 100), (0.05, 101), (0.1, 3), (0.1, 0))] == [7, 6, 1, 1]
 
 
 def test_order_of_two_times() -> None:
