@@ -176,7 +176,7 @@ def test_a_kernel_so_narrow_that_only_its_vector_sees_it(dtype):
 @pytest.mark.parametrize("level", ["-O2", "-O3"])
 @pytest.mark.parametrize("dtype", INTEGERS)
 def test_clang_does_not_join_reading_and_weighing(dtype, level):
-    """It did where both were inlined into the self-test, and clang 14 then computed other scores for every tenth model."""
+    """It did where both were inlined into the self-test: clang 14 then computed other scores for every tenth model."""
     clang = Host(("clang",), ("-std=c99", level))
     require(clang)
     exports = []
