@@ -2,7 +2,7 @@
 
 #include "matern32.h"
 
-#if MATERN32_EXPORT != 0x492ad308u
+#if MATERN32_EXPORT != 0xe5eedf6eu
 #error "this file and matern32.h are from different exports; export both again"
 #endif
 
@@ -196,6 +196,9 @@ int matern32_selftest(void)
     static const MATERN32_ROM int classes[4] = {1, 0, 2, 1};
     const volatile MATERN32_ROM float *input = inputs; /* volatile: otherwise compilers copy a row with memcpy */
     const MATERN32_ROM float *score = expected;
+    /* volatile: what the program calls is tested, not a copy that the compiler makes of it for this function */
+    void (*const volatile compute)(const float *x, float *scores) = matern32_scores;
+    int (*const volatile decide)(const float *x) = matern32_predict;
     float x[MATERN32_FEATURES];
     float scores[MATERN32_OUTPUTS];
     uint32_t sum = 0u;
@@ -215,7 +218,7 @@ int matern32_selftest(void)
         for (int j = 0; j < MATERN32_FEATURES; ++j) {
             x[j] = input[j];
         }
-        matern32_scores(x, scores);
+        compute(x, scores);
         for (int k = 0; k < MATERN32_OUTPUTS; ++k) {
             union { float value; uint32_t bits; } difference;
 
@@ -225,7 +228,7 @@ int matern32_selftest(void)
                 return i + 1;
             }
         }
-        if (matern32_predict(x) != classes[i]) {
+        if (decide(x) != classes[i]) {
             return i + 1;
         }
         input += MATERN32_FEATURES;
