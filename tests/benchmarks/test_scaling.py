@@ -9,9 +9,9 @@ from benchmarks import scaling
 
 def test_every_point_is_one_fit_and_holds_at_least_its_gram_columns(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(scaling, "DOUBLINGS", 1)
-    rows, vectors = json.loads(scaling.main(["--max-rows", "20000", "--vectors", "16", "--json"]))
+    rows, vectors = json.loads(scaling.main(["--max-rows", "6000", "--vectors", "16", "--json"]))
     assert (rows["size"], vectors["size"]) == ("n", "d_max")
-    assert [point["rows"] for point in rows["points"]] == [10_000, 20_000]
+    assert [point["rows"] for point in rows["points"]] == [3_000, 6_000]
     assert vectors["points"] == rows["points"][:1]
     for point in rows["points"]:
         assert point["seconds"] > 0.0

@@ -16,7 +16,7 @@ OLD, NEW = ({"m.h": age, "src/m.c": age, "main.c": age} for age in (b"int old;",
 
 def test_nothing_is_lost() -> None:
     """The attack itself, which the gate runs too, takes every command that writes."""
-    outcomes = list(no_loss.run(0.0, 0, ("train", "export c")))
+    outcomes = list(no_loss.run(0.0, 0, ("predict", "export c")))
     assert len(outcomes) == 6
     for outcome in outcomes:
         assert outcome.failures == 0, outcome
