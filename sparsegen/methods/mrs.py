@@ -16,7 +16,7 @@ from sparsegen.kernels import BoundKernel
 from sparsegen.methods import METHODS
 from sparsegen.methods.rs import RS
 from sparsegen.methods.shared.estimator import Expansion
-from sparsegen.methods.slmc import EXACT_COEFFICIENTS, SlmcObjective
+from sparsegen.methods.shared.slmc_objective import EXACT_COEFFICIENTS, SlmcObjective
 from sparsegen.solvers.newton import Loss
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Generic, TypeVar
 
 BLOCK_BYTES = 1 << 30
+PARTS = 8  # blocks that fit in memory where not all do: the last one's room is for those that come and go
 
 T = TypeVar("T")
 U = TypeVar("U")
@@ -25,13 +26,22 @@ def row_slices(n: int, step: int) -> Iterator[slice]:
 class RowBlocks(Generic[T]):
     """``(rows, compute(rows))`` for every block of rows, as often as it is iterated.
 
-    A single block is computed once and kept; of several, each is computed again in every pass.
+    A single block is computed once and kept. Of several, the first ``kept`` are; the rest are computed in every pass.
     """
 
-    def __init__(self, n: int, step: int, compute: Callable[[slice], T]) -> None:
+    def __init__(self, n: int, step: int, compute: Callable[[slice], T], kept: int = 0) -> None:
         self.n, self.step = n, step
         self._compute = compute
-        self._kept: list[T] = []
+        self._n_kept = kept if n > step else 1
+        self._kept: dict[int, T] = {}
+
+    @classmethod
+    def within(cls, n: int, n_rows: int, compute: Callable[[slice], T]) -> RowBlocks[T]:
+        """Return blocks of which at most ``n_rows`` rows are in memory at a time; what is beyond costs time only."""
+        if n <= n_rows:
+            return cls(n, n_rows, compute)
+        step = -(-n_rows // PARTS)
+        return cls(n, step, compute, n_rows // step - 1)
 
     def __iter__(self) -> Iterator[tuple[slice, T]]:
         for rows in row_slices(self.n, self.step):
@@ -39,11 +49,12 @@ class RowBlocks(Generic[T]):
 
     def then(self, change: Callable[[T], U]) -> RowBlocks[U]:
         """Return the blocks that ``change`` makes of these."""
-        return RowBlocks(self.n, self.step, lambda rows: change(self._at(rows)))
+        return RowBlocks(self.n, self.step, lambda rows: change(self._at(rows)), self._n_kept)
 
     def _at(self, rows: slice) -> T:
-        if self.n > self.step:
-            return self._compute(rows)
-        if not self._kept:
-            self._kept.append(self._compute(rows))
-        return self._kept[0]
+        if rows.start in self._kept:
+            return self._kept[rows.start]
+        block = self._compute(rows)
+        if len(self._kept) < self._n_kept:
+            self._kept[rows.start] = block
+        return block

@@ -27,7 +27,7 @@ from sparsegen.methods.shared.multiple_kernels import (
     base_kernels,
 )
 from sparsegen.methods.shared.ridge import RIDGE
-from sparsegen.methods.slmc import SlmcObjective
+from sparsegen.methods.shared.slmc_objective import SlmcObjective
 from sparsegen.methods.smkc1 import SMKC1, Smkc1Objective
 from sparsegen.methods.smkc2 import SMKC2, Smkc2Objective
 from sparsegen.solvers import blocks, newton

@@ -14,11 +14,11 @@ from sklearn.exceptions import ConvergenceWarning
 from sparsegen import SLMC, SVM, progress
 from sparsegen.errors import OptionError
 from sparsegen.kernels import KERNELS, BoundKernel
-from sparsegen.methods import slmc
+from sparsegen.methods.shared import slmc_objective
 from sparsegen.methods.shared.estimator import sign_matrix
 from sparsegen.methods.shared.ridge import RIDGE
+from sparsegen.methods.shared.slmc_objective import SlmcObjective
 from sparsegen.methods.shared.start import start_projection, start_vectors
-from sparsegen.methods.slmc import SlmcObjective
 from sparsegen.solvers import blocks, newton
 from sparsegen.solvers.descent import WINDOW
 from sparsegen.solvers.newton import Loss
@@ -276,10 +276,10 @@ def test_coefficients_short_of_the_optimum_are_announced(two_classes: Rows, monk
 
 
 def test_memory_bound_decides_the_block(two_classes: Rows, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(blocks, "BLOCK_BYTES", 8 * slmc.ARRAYS_PER_BLOCK * 5 * 50)
+    monkeypatch.setattr(blocks, "BLOCK_BYTES", 8 * slmc_objective.ARRAYS_PER_BLOCK * 5 * 50)
     X, y = two_classes
     objective = SlmcObjective(X, signs(y), bound("rbf"), Loss("hinge", 1.0))
-    assert [len(block.value) for _, block in objective.gram_blocks(X[:5], None)] == [50, 50, 20]
+    assert [len(block.value) for _, block in objective.gram_blocks(X[:5], None)] == [7] * 17 + [1]
 
 
 def test_k_means_shares_vectors_by_the_size_of_classes() -> None:

@@ -39,3 +39,23 @@ def test_a_single_block_is_computed_once(step: int, computed: int) -> None:
     for _ in range(2):
         assert list(chain(*(some for _, some in squares))) == [i * i for i in range(10)]
     assert len(seen) == computed
+
+
+@pytest.mark.parametrize(("n", "n_rows"), [(5, 10), (10, 10), (11, 10), (100, 16), (100, 7), (3, 1)])
+def test_what_fits_in_memory_is_computed_once(n: int, n_rows: int) -> None:
+    computed: list[int] = []
+
+    def compute(rows: slice) -> list[int]:
+        block = list(range(n))[rows]
+        computed.extend(block)
+        return block
+
+    numbers = RowBlocks.within(n, n_rows, compute)
+    for _ in range(3):
+        assert list(chain(*(block for _, block in numbers))) == list(range(n))
+    kept = {i for i in range(n) if computed.count(i) == 1}
+    largest = max(len(block) for _, block in numbers)
+    alive = sorted(kept)
+    assert alive == list(range(len(alive))), "the first rows are the kept ones"
+    assert len(alive) + (largest if len(alive) < n else 0) <= n_rows, "kept blocks and one more fit"
+    assert len(alive) == n if n <= n_rows else len(alive) >= n_rows // 2 - 1

@@ -71,7 +71,9 @@ class CountedVectors(Parameterized):
     C: float = LOSS_WEIGHT
 
     def _count_vectors(self, X: Array, Y: Array, kernel: BoundKernel) -> int:
-        return count_vectors(self.n_vectors, self.ratio, Y, lambda: full_svm(X, Y, kernel, self.C)[0])
+        return count_vectors(
+            self.n_vectors, self.ratio, Y, lambda: full_svm(np.asarray(X, np.float64), Y, kernel, self.C)[0]
+        )
 
 
 class MovableVectors(CountedVectors):

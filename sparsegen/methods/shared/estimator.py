@@ -26,8 +26,11 @@ from sparsegen.kernels import KERNELS, BoundKernel
 from sparsegen.methods.shared.parameters import NOT_NEGATIVE, POSITIVE, Parameterized, one_of, parameter, whole
 from sparsegen.methods.shared.sklearn_private import fit_context
 from sparsegen.model import Label, SparseModel, Transform
+from sparsegen.solvers.blocks import row_slices
 from sparsegen.threads import one_thread
 from sparsegen.version import __version__
+
+VARIANCE_ROWS = 4096  # at once, so that no copy of all rows is made
 
 if TYPE_CHECKING:
 
@@ -55,6 +58,8 @@ class Expansion:
     projection: Array | None = None
     offset: Array | None = None
     """Where the rows lie, for a projection; without one the kernels see the rows as they are."""
+    scale: Array | None = None
+    """Factors of the features, in front of the kernels and of a projection."""
     kernels: tuple[BoundKernel, ...] | None = None
     """Given where training used other kernels than the one it was handed."""
     facts: dict[str, Any] = field(default_factory=dict)
@@ -68,6 +73,8 @@ class SparseClassifier(Parameterized, Classifier):
     """Its name in METHODS."""
     summary: ClassVar[str]
     """One line for ``sparsegen list methods``."""
+    row_types: ClassVar[tuple[type, ...]] = (np.float64,)
+    """Types of rows that training takes as they are; the first is what all others become."""
     coefficient_formula: ClassVar[str] = ""
     """How ``K(Z, Z)^-1`` is part of the coefficients, with the equation; empty where it is not."""
 
@@ -86,7 +93,7 @@ class SparseClassifier(Parameterized, Classifier):
     @fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Train on the rows of ``X`` with labels ``y``."""
-        rows, labels = validate_data(self, X, y, dtype=np.float64, order="C")
+        rows, labels = validate_data(self, X, y, dtype=self.row_types, order="C")
         check_classification_targets(labels)
         self.classes_, index = np.unique(labels, return_inverse=True)
         if len(self.classes_) < 2:
@@ -96,12 +103,13 @@ class SparseClassifier(Parameterized, Classifier):
         with one_thread():  # no fight over cores either
             expansion = self._train(rows, Y, kernel, check_random_state(self.random_state))
         offset = np.zeros(rows.shape[1]) if expansion.offset is None else expansion.offset
+        scale = np.ones(rows.shape[1]) if expansion.scale is None else expansion.scale
         self.model_ = SparseModel(
             vectors=expansion.vectors,
             coef=expansion.coef if expansion.coef.ndim == 3 else expansion.coef[:, None, :],
             intercept=expansion.intercept,
             kernels=expansion.kernels or (kernel,),
-            transform=Transform(offset, np.ones(rows.shape[1]), expansion.projection),
+            transform=Transform(offset, scale, expansion.projection),
             classes=model_labels(self.classes_),
             card=self._card(expansion),
         )
@@ -197,7 +205,9 @@ def _plain(value: Any) -> Any:
 
 def scale_gamma(X: Array) -> float:
     """Return what ``gamma="scale"`` stands for, ``1 / (n_features * X.var())``; 1 where no feature varies."""
-    variance = float(X.var())
+    centre = float(X.mean(dtype=np.float64))
+    squares = (((X[rows] - centre) ** 2).sum(dtype=np.float64) for rows in row_slices(len(X), VARIANCE_ROWS))
+    variance = float(sum(squares)) / X.size
     return 1.0 / (X.shape[1] * variance) if variance > 0.0 else 1.0
 
 

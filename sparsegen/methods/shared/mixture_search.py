@@ -26,8 +26,8 @@ from sparsegen.methods.shared.count import MovableVectors
 from sparsegen.methods.shared.estimator import Expansion, warn_unsolved
 from sparsegen.methods.shared.multiple_kernels import MixtureClassifier, MixtureObjective, base_kernels
 from sparsegen.methods.shared.parameters import N_INIT
+from sparsegen.methods.shared.slmc_objective import SlmcObjective
 from sparsegen.methods.shared.start import start_vectors
-from sparsegen.methods.slmc import SlmcObjective
 from sparsegen.solvers.descent import lbfgs
 from sparsegen.solvers.newton import Loss
 from sparsegen.solvers.simplex import ValueAndGradient

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.cluster import KMeans
@@ -65,3 +67,8 @@ def start_projection(X: Array, Y: Array, p: int | None) -> Array | None:
 def class_of(Y: Array) -> NDArray[np.intp]:
     """Return the class index of each row of signs."""
     return np.argmax(Y, axis=1) if Y.shape[1] > 1 else (Y[:, 0] > 0).astype(np.intp)
+
+
+def column_means(X: NDArray[Any]) -> Array:
+    """Return the mean of every column, summed in float64 whatever the type of the rows."""
+    return np.asarray(X.mean(axis=0, dtype=np.float64))

@@ -1,0 +1,139 @@
+"""SLMC by minibatches: descent in the map, the vectors, the coefficients and the biases together, in float32.
+
+Divided by C n, the objective of :mod:`sparsegen.methods.slmc` is a mean over rows:
+
+    1/n sum_i sum_k loss_ik + 1/(2 C n) sum_k beta_k' Kz beta_k + rho/(2 C n) |P - P0|^2
+
+A minibatch gives the gradient of the first term; the second changes slowly and is looked at every ``REFRESH`` steps.
+The exact solve for (beta, b) starts where this ends.
+
+Symbols: as in :mod:`sparsegen.methods.slmc`; A = beta' (m, n_outputs).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sparsegen import progress
+from sparsegen.arrays import Array
+from sparsegen.kernels import BoundKernel
+from sparsegen.methods.shared.feature_map import Numbers, map_gradient, map_rows, smallest
+from sparsegen.methods.shared.start import class_of
+from sparsegen.solvers.adam import Rows, adam
+from sparsegen.solvers.newton import Loss
+
+BATCH = 256
+MIN_STEPS = 6000
+MIN_EPOCHS = 20
+RATE = 0.05  # of a parameter's own size, in one step
+REFRESH = 4
+START_ROWS = 8000  # enough to place centres and directions
+START_ROWS_PER_VECTOR = 4
+
+
+def start_rows(Y: Array, m: int, rng: np.random.RandomState) -> NDArray[np.intp]:
+    """Return rows to place m vectors by, in which every class has its share; all rows where there are no more."""
+    wanted = max(START_ROWS, START_ROWS_PER_VECTOR * m)
+    if len(Y) <= wanted:
+        return np.arange(len(Y))
+    owner = class_of(Y)
+    picked = []
+    for k in np.unique(owner):
+        own = np.flatnonzero(owner == k)
+        picked.append(rng.choice(own, int(np.ceil(wanted / len(Y) * len(own))), replace=False))
+    return np.sort(np.concatenate(picked))
+
+
+def n_steps(n_rows: int) -> int:
+    """Return how many minibatches a descent takes: linear in the rows once there are many."""
+    return max(MIN_STEPS, -(-MIN_EPOCHS * n_rows // BATCH))
+
+
+@dataclass(frozen=True)
+class StochasticEnd:
+    """Where a descent by minibatches ended, in float64."""
+
+    Z: Array
+    P: Array | None
+    beta: Array
+    b: Array
+    steps: int
+
+
+class MinibatchObjective:
+    """The objective above: its gradients on minibatches of float32 rows, of which ``offset`` is subtracted."""
+
+    def __init__(
+        self,
+        X: Numbers,
+        Y: Array,
+        kernel: BoundKernel,
+        loss: Loss,
+        Z: Array,
+        P: Array | None = None,
+        *,
+        rho: float = 0.0,
+        offset: Array | None = None,
+    ) -> None:
+        self.X, self.kernel, self.loss = X, kernel, loss
+        self.Y: Numbers = Y.astype(np.float32)
+        self.Z: Numbers = Z.astype(np.float32)
+        self.P: Numbers | None = None if P is None else P.astype(np.float32)
+        self.P0 = None if self.P is None else self.P.copy()
+        self.A: Numbers = np.zeros((len(Z), Y.shape[1]), np.float32)
+        self.b: Numbers = Y.mean(axis=0).astype(np.float32)
+        self._offset = None if offset is None else offset.astype(np.float32)
+        self._weight = np.float32(1.0 / (float(np.mean(loss.C)) * len(X)))
+        self._rho = np.float32(rho)
+        self._calls = 0
+        self._norm: tuple[Numbers, Numbers] | None = None
+
+    @property
+    def theta(self) -> list[Numbers]:
+        """What the descent changes: Z, A, b and, where there is one, P."""
+        return [self.Z, self.A, self.b, *([] if self.P is None else [self.P])]
+
+    def gradients(self, rows: Rows) -> list[Numbers]:
+        """Return the gradients in ``theta`` on these rows."""
+        if self.P is not None and self.P.ndim == 1:
+            np.maximum(self.P, np.float32(smallest(self.P)), out=self.P)
+        X, Y = self._rows(rows), self.Y[rows]
+        block = self.kernel.block(map_rows(self.P, X), self.Z)
+        slack = np.maximum(0.0, 1.0 - Y * (block.value @ self.A + self.b))
+        pull = (2.0 * slack if self.loss.name == "squared_hinge" else np.sign(slack)) * Y
+        G = np.asarray(pull / -len(rows), np.float32)
+        weights: Numbers = G @ self.A.T
+        norm_Z, norm_A = self._norm_gradients()
+        found = [block.gradient(weights) + norm_Z, block.value.T @ G + norm_A, G.sum(axis=0)]
+        if self.P is not None and self.P0 is not None:
+            held = self._weight * self._rho * (self.P - self.P0)
+            found.append(map_gradient(self.P, block.gradient_left(weights), X) + held)
+        return [np.asarray(one, np.float32) for one in found]
+
+    def descend(self, steps: int, rng: np.random.RandomState, title: str) -> StochasticEnd:
+        """Return where a descent ends."""
+        spread = float(map_rows(self.P, self._rows(np.arange(min(len(self.X), START_ROWS)))).std()) or 1.0
+        size = float(np.mean([np.abs(self.kernel.gram(z[None], z[None])) for z in self.Z])) or 1.0
+        rates = [RATE * spread, 2.0 * RATE / size, RATE]
+        rates += [] if self.P is None else [RATE * float(np.abs(self.P).mean())]
+        with progress.task(title, steps) as advance:
+            adam(self.theta, rates, self.gradients, len(self.X), batch=BATCH, steps=steps, rng=rng, advance=advance)
+        P = None if self.P is None else np.maximum(self.P, smallest(self.P)).astype(np.float64)
+        return StochasticEnd(
+            self.Z.astype(np.float64), P, self.A.T.astype(np.float64), self.b.astype(np.float64), steps
+        )
+
+    def _rows(self, rows: Rows) -> Numbers:
+        X = self.X[rows].astype(np.float32, copy=False)
+        return X if self._offset is None else X - self._offset
+
+    def _norm_gradients(self) -> tuple[Numbers, Numbers]:
+        """Return the gradients of ``1/(2 C n) sum_k beta_k' Kz beta_k`` in Z and A, as of at most REFRESH steps ago."""
+        if self._norm is None or self._calls % REFRESH == 0:
+            block = self.kernel.block(self.Z, self.Z)
+            self._norm = block.gradient(self._weight * (self.A @ self.A.T)), self._weight * (block.value @ self.A)
+        self._calls += 1
+        return self._norm
