@@ -19,8 +19,10 @@ from sparsegen.training.train import train
 
 DEVICE = "cortex-m4f"
 SERIES: dict[str, list[dict[str, Any]]] = {
-    "SLMC": [{"n_vectors": m, "C": 3.0} for m in (6, 10, 20, 30, 60, 100)],
-    "SLMC, projection 10": [{"n_vectors": m, "C": 3.0, "projection": 10} for m in (6, 10, 15, 20, 30, 60)],
+    "SLMC": [{"n_vectors": m, "C": 3.0, "gamma": "scale"} for m in (6, 10, 20, 30, 60, 100)],
+    "SLMC, projection 10": [
+        {"n_vectors": m, "C": 3.0, "gamma": "scale", "projection": 10} for m in (6, 10, 15, 20, 30, 60)
+    ],
     "scikit-learn SVC": [{"C": C} for C in (1.0, 10.0)],
 }
 

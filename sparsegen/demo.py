@@ -18,7 +18,7 @@ from sparsegen.training.train import TrainingReport, train
 from sparsegen.verify import Exports, Verdict, verify, verify_exports
 
 DEVICE_ORDER = ("cortex-m4f", "cortex-m0plus", "rv32imc", "host")
-SLMC_PARAMETERS = {"n_vectors": 30, "projection": 10, "C": 3.0}
+SLMC_PARAMETERS = {"n_vectors": 30, "projection": 10, "C": 3.0, "gamma": "scale"}
 SVC_PARAMETERS = {"C": 10.0}
 
 

@@ -26,7 +26,7 @@ from sparsegen.methods.rs import RS
 from sparsegen.methods.rvm import RVM
 from sparsegen.methods.shared.libsvm import PRECOMPUTED, train_svc
 from sparsegen.methods.shared.ridge import with_ridge
-from sparsegen.methods.slmc import SlmcObjective
+from sparsegen.methods.shared.slmc_objective import SlmcObjective
 from sparsegen.methods.svm import SVM
 from sparsegen.solvers.newton import Loss
 

@@ -37,11 +37,20 @@ def train(
     kernel: Annotated[str | None, typer.Option(help="Kernel; see: sparsegen list kernels.", show_default="rbf")] = None,
     gamma: Annotated[
         str | None,
-        typer.Option(metavar="G|scale|auto", help="Kernel width; auto: by cross-validation.", show_default="scale"),
+        typer.Option(
+            metavar="G|scale|auto",
+            help="Kernel width; auto: by cross-validation.",
+            show_default="auto; scale where not slmc",
+        ),
     ] = None,
     C: Annotated[
         str | None,
-        typer.Option("--C", metavar="C|auto", help="Weight of errors; auto: by cross-validation.", show_default="1"),
+        typer.Option(
+            "--C",
+            metavar="C|auto",
+            help="Weight of errors; auto: by cross-validation.",
+            show_default="auto; 1 where not slmc",
+        ),
     ] = None,
     projection: Annotated[
         int | None,

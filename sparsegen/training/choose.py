@@ -1,4 +1,4 @@
-"""Choosing gamma and C by cross-validation: a bounded grid around scikit-learn's scale, reported in full."""
+"""Choosing gamma and C by cross-validation: gamma around scikit-learn's scale, then C; every trial is reported."""
 
 from __future__ import annotations
 
@@ -18,9 +18,12 @@ from sparsegen.methods.shared.estimator import SparseClassifier, scale_gamma
 AUTO = "auto"
 GAMMA_FACTORS = (0.25, 1.0, 3.0, 10.0)
 C_VALUES = (0.1, 1.0, 10.0, 100.0)
+C_START = 10.0  # while gamma is chosen
 MAX_FOLDS = 3
 MAX_ROWS = 2000
 MAX_ITER = 30
+
+Splits = list[tuple[NDArray[np.intp], NDArray[np.intp]]]
 
 
 @dataclass(frozen=True)
@@ -39,7 +42,7 @@ class SearchResult:
 
 
 def search(estimator: SparseClassifier, X: Array, y: NDArray[Any], seed: int) -> SearchResult | None:
-    """Set those of gamma and C that are ``"auto"`` to the best of at most 16 pairs; ``None`` where none is.
+    """Set those of gamma and C that are ``"auto"`` to the best of four values, gamma first; ``None`` where none is.
 
     At most 2000 rows are used and descents are cut short; of equally good pairs the smoothest wins (small C and gamma).
     """
@@ -56,20 +59,41 @@ def search(estimator: SparseClassifier, X: Array, y: NDArray[Any], seed: int) ->
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # about rare classes here and about candidates below, none about the result
         splits = list(StratifiedKFold(folds, shuffle=True, random_state=seed).split(X, y))
-        grid = _grid(names, X)
-        candidates = []
-        with progress.task(f"choosing {' and '.join(names)}", len(grid) * folds) as advance:
-            for parameters in grid:
-                correct = 0  # a count, not a mean of folds: equally good candidates tie exactly
-                for train, test in splits:
-                    trial = _trial(estimator, parameters, len(train))
-                    with progress.silence():
-                        correct += _count_correct(trial, X, y, train, test)
-                    advance(" ".join(f"{name}={value:g}" for name, value in parameters.items()))
-                candidates.append((parameters, correct / len(X)))
-    best = max(range(len(grid)), key=lambda i: (candidates[i][1], -i))
-    estimator.set_params(**grid[best])
-    return SearchResult(grid[best], tuple(candidates), len(X), folds)
+        values = {"gamma": _gammas(X), "C": C_VALUES}
+        n_tried = sum(len(values[name]) for name in names) - (len(names) > 1)  # C_START has been tried by then
+        with progress.task(f"choosing {' and '.join(names)}", n_tried * folds) as advance:
+            trials = _Trials(estimator, X, y, splits, advance)
+            chosen = {"C": C_START} if "C" in names else {}
+            for name in names:
+                chosen = max(({**chosen, name: value} for value in values[name]), key=trials.accuracy)
+    chosen = {name: chosen[name] for name in names}
+    estimator.set_params(**chosen)
+    candidates = tuple(({name: tried[name] for name in names}, accuracy) for tried, accuracy in trials.results)
+    return SearchResult(chosen, candidates, len(X), folds)
+
+
+class _Trials:
+    """Cross-validated accuracies; the same parameters are tried once."""
+
+    def __init__(
+        self, estimator: SparseClassifier, X: Array, y: NDArray[Any], splits: Splits, advance: progress.Advance
+    ) -> None:
+        self._estimator, self._X, self._y, self._splits, self._advance = estimator, X, y, splits, advance
+        self.results: list[tuple[dict[str, float], float]] = []
+
+    def accuracy(self, parameters: dict[str, float]) -> float:
+        """Return the share of all rows that are labelled correctly by the machine that did not see them."""
+        for tried, accuracy in self.results:
+            if tried == parameters:
+                return accuracy
+        correct = 0  # a count, not a mean of folds: equally good candidates tie exactly
+        for train, test in self._splits:
+            trial = _trial(self._estimator, parameters, len(train))
+            with progress.silence():
+                correct += _count_correct(trial, self._X, self._y, train, test)
+            self._advance(" ".join(f"{name}={value:g}" for name, value in sorted(parameters.items(), reverse=True)))
+        self.results.append((parameters, correct / len(self._X)))
+        return correct / len(self._X)
 
 
 def _searched(estimator: SparseClassifier) -> tuple[str, ...]:
@@ -95,13 +119,10 @@ def _require_two_of_each(y: NDArray[Any], names: tuple[str, ...]) -> None:
         )
 
 
-def _grid(names: tuple[str, ...], X: Array) -> list[dict[str, float]]:
-    """Return the candidates, smoothest first; gammas are rounded, so that what is printed is what was used."""
+def _gammas(X: Array) -> tuple[float, ...]:
+    """Return the candidates, smoothest first, rounded: what is printed is what was used."""
     scale = scale_gamma(X)
-    gammas = [float(f"{scale * factor:.4g}") for factor in GAMMA_FACTORS]
-    values = {"gamma": gammas if "gamma" in names else [0.0], "C": C_VALUES if "C" in names else [0.0]}
-    pairs = [{"gamma": gamma, "C": C} for C in values["C"] for gamma in values["gamma"]]
-    return [{name: pair[name] for name in names} for pair in pairs]
+    return tuple(float(f"{scale * factor:.4g}") for factor in GAMMA_FACTORS)
 
 
 def _trial(estimator: SparseClassifier, parameters: dict[str, float], n_rows: int) -> SparseClassifier:

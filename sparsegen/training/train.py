@@ -23,7 +23,7 @@ from sparsegen.methods.shared.sklearn_private import InvalidParameterError
 from sparsegen.model import SparseModel
 from sparsegen.model.card import LARGEST
 from sparsegen.threads import one_thread
-from sparsegen.training.choose import SearchResult, search
+from sparsegen.training.choose import AUTO, SearchResult, search
 from sparsegen.training.from_sklearn import from_sklearn
 
 SCALERS = ("standard", "minmax", "none")
@@ -53,11 +53,15 @@ def train(
 ) -> TrainingReport:
     """Return a model trained on one set and tested on the other.
 
-    ``parameters`` are the method's own; ``"auto"`` for ``gamma`` or ``C`` chooses by cross-validation.
+    ``parameters`` are the method's own; ``"auto"`` for ``gamma`` or ``C`` chooses by cross-validation. A method may ask
+    for that by itself where they are not given (``searched``) and every class has two rows.
     """
     if not 0 <= seed < 2**32:
         raise OptionError(f"the seed must lie between 0 and {2**32 - 1}, but it is {seed}")
     estimator = make_estimator(method, {**(parameters or {}), "random_state": seed})
+    if np.unique(train_set.y, return_counts=True)[1].min() >= 2:
+        given = {"gamma" if name == KERNELS[estimator.kernel].scale_parameter else name for name in parameters or {}}
+        estimator.set_params(**{name: AUTO for name in estimator.searched if name not in given})
     scaler = _scaler(scale)
     _check_sets(train_set, test_set, getattr(estimator, "n_vectors", None))
     started = time.perf_counter()

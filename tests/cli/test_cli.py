@@ -122,7 +122,7 @@ def test_warnings_stay_out_of_the_json(run: Run, folder: Path, tmp_path: Path) -
 
 def test_auto_is_reported_in_table_json_and_card(run: Run, folder: Path, tmp_path: Path) -> None:
     model = tmp_path / "m.safetensors"
-    arguments = ("train", folder / "good.csv", "--vectors", 3, "--C", "auto", *QUICK, "-o", model)
+    arguments = ("train", folder / "good.csv", "--vectors", 3, "--C", "auto", "--gamma", "scale", *QUICK, "-o", model)
     search = json.loads(run(*arguments, "--json").out)["search"]
     assert len(search["candidates"]) == 4
     assert set(search["chosen"]) == {"C"}
@@ -544,7 +544,7 @@ def test_a_terminal_of_80_columns_shows_progress_and_whole_tables(folder: Path, 
         os.close(main)
     assert process.wait(timeout=60) == 0
     text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", seen.decode())
-    assert "choosing C" in text
+    assert "choosing gamma and C" in text
     table = [line for line in text.splitlines() if line.startswith(("┏", "│", "└"))]
     assert "test accuracy" in "".join(table)
     assert max(map(len, table)) <= 80

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from reference.adam import slow_adam
@@ -123,7 +125,7 @@ def test_start_rows_hold_every_class_in_proportion() -> None:
 
 
 @pytest.mark.parametrize("settings", [{}, {"projection": 2}, {"feature_scales": True}, {"kernel": "laplacian"}])
-def test_the_same_seed_gives_the_same_model(settings: dict) -> None:
+def test_the_same_seed_gives_the_same_model(settings: dict[str, Any]) -> None:
     X, y, _ = problem()
     one, two = (
         SLMC(6, solver="stochastic", steps=STEPS, random_state=4, **settings).fit(X, y).model_ for _ in range(2)
@@ -133,7 +135,7 @@ def test_the_same_seed_gives_the_same_model(settings: dict) -> None:
 
 
 @pytest.mark.parametrize("settings", [{}, {"projection": 2}, {"feature_scales": True}])
-def test_coefficients_are_the_exact_ones_for_the_vectors_found(settings: dict) -> None:
+def test_coefficients_are_the_exact_ones_for_the_vectors_found(settings: dict[str, Any]) -> None:
     X, y, Y = problem()
     fitted = SLMC(6, C=3.0, solver="stochastic", steps=STEPS, random_state=0, **settings).fit(X, y)
     model = fitted.model_
@@ -224,9 +226,16 @@ def test_pooling_is_what_its_spread_projection_does(text: str) -> None:
 def test_a_pooled_projection_has_equal_columns_and_the_scores_of_the_pooled_rows(solver: str) -> None:
     X, y = load_digits(return_X_y=True)
     X, y = X[:400] / 16.0, y[:400]
-    settings = {"projection": 5, "C": 3.0, "gamma": 0.3, "solver": solver, "steps": STEPS, "max_iter": 5}
-    pooled = SLMC(12, pool="8x8/2x2", random_state=0, **settings).fit(X, y)
-    by_hand = SLMC(12, random_state=0, **settings).fit(Pooling.parse("8x8/2x2", 64)(X), y)
+    settings: dict[str, Any] = {
+        "projection": 5,
+        "C": 3.0,
+        "gamma": 0.3,
+        "solver": solver,
+        "steps": STEPS,
+        "max_iter": 5,
+    }
+    pooled = SLMC(12, pool="8x8/2x2", solver=solver, random_state=0, **settings).fit(X, y)
+    by_hand = SLMC(12, solver=solver, random_state=0, **settings).fit(Pooling.parse("8x8/2x2", 64)(X), y)
     P = pooled.model_.transform.projection
     assert P is not None
     group = Pooling.parse("8x8/2x2", 64).group
@@ -248,7 +257,7 @@ def test_a_pooled_projection_has_equal_columns_and_the_scores_of_the_pooled_rows
         ({"feature_scales": True, "projection": 2}, "exclude each other"),
     ],
 )
-def test_maps_that_make_no_sense_are_refused(settings: dict, sentence: str) -> None:
+def test_maps_that_make_no_sense_are_refused(settings: dict[str, Any], sentence: str) -> None:
     X, y, _ = problem()
     with pytest.raises(OptionError, match=sentence):
         SLMC(6, **settings).fit(X, y)

@@ -34,7 +34,7 @@ def slmc(**parameters: Any) -> SLMC:
 @pytest.mark.parametrize(
     ("parameters", "searched", "tried"),
     [
-        ({"gamma": "auto", "C": "auto"}, {"gamma", "C"}, 16),
+        ({"gamma": "auto", "C": "auto"}, {"gamma", "C"}, 7),
         ({"gamma": "auto"}, {"gamma"}, 4),
         ({"C": "auto"}, {"C"}, 4),
         ({"C": "auto", "gamma": 0.5}, {"C"}, 4),

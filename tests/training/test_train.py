@@ -170,3 +170,23 @@ def test_one_class_cannot_be_trained(sets) -> None:
 )
 def test_scikit_learns_complaints_become_sentences(text, sentence) -> None:
     assert training.parameter_sentence(text) == sentence
+
+
+def test_what_nobody_gives_is_chosen_by_cross_validation(sets) -> None:
+    def searched(**parameters) -> set[str]:
+        found = training.train(*sets, parameters={**SMALL, **parameters}).search
+        return set() if found is None else set(found.chosen)
+
+    assert searched() == {"gamma", "C"}
+    assert searched(C=2.0) == {"gamma"}
+    assert searched(gamma="scale") == {"C"}
+    assert searched(gamma=0.5, C=2.0) == set()
+    assert searched(kernel="linear", C=2.0) == set()
+    assert training.train(*sets, method="rsvm", parameters={"n_vectors": 5}).search is None
+
+
+def test_a_class_with_one_row_is_trained_without_a_search(two_classes) -> None:
+    X, y = two_classes
+    rows = np.r_[np.flatnonzero(y == 0), np.flatnonzero(y == 1)[:1]]
+    lonely = data.from_arrays(X[rows], y[rows], source="lonely")
+    assert training.train(lonely, lonely, parameters=dict(SMALL)).search is None

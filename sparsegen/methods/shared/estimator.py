@@ -75,6 +75,8 @@ class SparseClassifier(Parameterized, Classifier):
     """One line for ``sparsegen list methods``."""
     row_types: ClassVar[tuple[type, ...]] = (np.float64,)
     """Types of rows that training takes as they are; the first is what all others become."""
+    searched: ClassVar[tuple[str, ...]] = ()
+    """Those of gamma and C that ``sparsegen.train`` chooses by cross-validation where nobody says what they are."""
     coefficient_formula: ClassVar[str] = ""
     """How ``K(Z, Z)^-1`` is part of the coefficients, with the equation; empty where it is not."""
 
