@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -25,6 +25,9 @@ from sparsegen.model.card import checked_card
 from sparsegen.model.checks import check_calibration, check_classes, check_shapes, frozen_numbers
 from sparsegen.model.file import decode, encode, read_bytes
 from sparsegen.model.transform import Transform
+
+if TYPE_CHECKING:
+    from sparsegen.model.predictor import Predictor
 
 BLOCK_BYTES = 1 << 27  # rows are scored in blocks of about this size
 
@@ -127,6 +130,15 @@ class SparseModel:
             scores = np.hstack([np.zeros_like(scores), scores])
         shifted = np.exp(scores - scores.max(axis=1, keepdims=True))
         return np.asarray(shifted / shifted.sum(axis=1, keepdims=True))
+
+    def predictor(self) -> Predictor:
+        """Return the model prepared to score one row in microseconds; worth it from a few hundred calls on.
+
+        The first one on a computer is compiled, which takes seconds; Numba keeps the machine code for later ones.
+        """
+        from sparsegen.model.predictor import Predictor  # here, because Numba is slow to import
+
+        return Predictor(self)
 
     @cached_property
     def sha256(self) -> str:
