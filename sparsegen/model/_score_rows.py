@@ -1,4 +1,4 @@
-"""The loop of a prepared predictor, in a module of its own: Numba takes longer to import than a model to load.
+"""The loop of a prepared predictor.
 
 A model is a list of steps, each over all vectors at once and into a row of its own of a table of values. The tables
 hold one column per vector, so that the inner loops run over vectors, side by side in memory, and no sum is reordered.

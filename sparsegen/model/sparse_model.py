@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -24,10 +24,8 @@ from sparsegen.kernels import KERNELS, BoundKernel
 from sparsegen.model.card import checked_card
 from sparsegen.model.checks import check_calibration, check_classes, check_shapes, frozen_numbers
 from sparsegen.model.file import decode, encode, read_bytes
+from sparsegen.model.predictor import Predictor
 from sparsegen.model.transform import Transform
-
-if TYPE_CHECKING:
-    from sparsegen.model.predictor import Predictor
 
 BLOCK_BYTES = 1 << 27  # rows are scored in blocks of about this size
 
@@ -136,8 +134,6 @@ class SparseModel:
 
         The first one on a computer is compiled, which takes seconds; Numba keeps the machine code for later ones.
         """
-        from sparsegen.model.predictor import Predictor  # here, because Numba is slow to import
-
         return Predictor(self)
 
     @cached_property
