@@ -16,7 +16,13 @@ if TYPE_CHECKING:
     from sparsegen.model import SparseModel as SparseModel
     from sparsegen.training.from_sklearn import from_sklearn as from_sklearn
 
-_HOMES = {"SparseModel": "sparsegen.model", "from_sklearn": "sparsegen.training.from_sklearn"}
+_HOMES = {
+    "SLMC": "sparsegen.methods.slmc",
+    "SVM": "sparsegen.methods.svm",
+    "SparseModel": "sparsegen.model",
+    "from_sklearn": "sparsegen.training.from_sklearn",
+}
+"""Where the public names are; any other estimator is found by loading all methods."""
 
 __all__ = ["SLMC", "SVM", "SparseModel", "__version__", "from_sklearn"]
 

@@ -1,4 +1,4 @@
-"""Machine code without a place to keep it: a package that is read-only, for a user who has no home."""
+"""Functions compiled when they are called, also without a place to keep the machine code."""
 
 from __future__ import annotations
 
@@ -7,11 +7,13 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 import sparsegen
+from sparsegen.compiled import compiled
 
 TRAIN = """
 import numpy as np
@@ -34,6 +36,41 @@ def install(tmp_path: Path) -> Iterator[Path]:
     yield tmp_path
     for folder in folders:
         folder.chmod(0o755)
+
+
+@compiled
+def double(x: float) -> float:
+    """Return twice x."""
+    return 2.0 * x
+
+
+@compiled
+def quadruple(x: float) -> float:
+    """Return four times x."""
+    return double(double(x))
+
+
+def test_compiled_functions_call_each_other() -> None:
+    assert quadruple(3) == quadruple(3.0) == 12.0
+
+
+def test_a_compiled_function_looks_like_the_one_it_was_made_from() -> None:
+    assert (quadruple.__name__, quadruple.__doc__) == ("quadruple", "Return four times x.")
+    assert quadruple.py_func is quadruple.__wrapped__  # type: ignore[attr-defined]
+
+
+def test_numba_waits_for_the_first_call() -> None:
+    script = (
+        "import sys\nimport numpy as np\nfrom sparsegen.solvers.newton import classify_rows\n"
+        "assert 'numba' not in sys.modules\none = np.ones(1)\n"
+        "classify_rows(one, one, one, 1.0, one, one.copy(), np.zeros(1, dtype=np.int8))\nassert 'numba' in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", script], check=True, timeout=600)
+
+
+def test_threads_may_call_at_once() -> None:
+    with ThreadPoolExecutor(8) as pool:
+        assert list(pool.map(quadruple, range(40))) == [4.0 * x for x in range(40)]
 
 
 def test_a_read_only_install_without_a_home_trains(install: Path) -> None:

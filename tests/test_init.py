@@ -35,6 +35,13 @@ def test_importing_loads_nothing_heavy(statement: str) -> None:
     subprocess.run([sys.executable, "-c", script], check=True, timeout=60)
 
 
+@pytest.mark.parametrize("name", sparsegen.__all__)
+def test_a_public_name_loads_only_what_it_needs(name: str) -> None:
+    later = ("numba", "onnx", "jinja2", "typer", "matplotlib")  # scikit-learn itself loads pandas and rich
+    script = f"import sys; from sparsegen import {name}; assert not (extra := set({later!r}) & set(sys.modules)), extra"
+    subprocess.run([sys.executable, "-c", script], check=True, timeout=60)
+
+
 def test_the_version_is_the_packages() -> None:
     from importlib.metadata import version
 

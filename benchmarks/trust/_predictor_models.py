@@ -18,8 +18,7 @@ from sparsegen.lowering.lowered import Lowered
 from sparsegen.model import SparseModel, Transform
 from sparsegen.targets import PORTABLE, TARGETS
 from sparsegen.targets.c.code import c_type
-from sparsegen.targets.c.integer_code import SPECIAL_LOOPS
-from sparsegen.targets.c.package import c_code
+from sparsegen.targets.c.package import SPECIAL_LOOPS, c_code
 from sparsegen.targets.render import c_array, c_string
 
 FEATURES = (1, 3, 4, 8, 17, 33)  # around the steps of unrolled loops
@@ -90,7 +89,7 @@ def _drawn(rng: np.random.Generator, plan: Plan) -> Plan:
         n_vectors=int(rng.choice([1, 5, 12])),
         is_projected=bool(rng.random() < 0.4),
         early_exit=is_integer and bool(rng.random() < 0.5),
-        loops=str(rng.choice([PORTABLE, PORTABLE, *SPECIAL_LOOPS])) if is_integer else PORTABLE,
+        loops=str(rng.choice([PORTABLE, PORTABLE, *SPECIAL_LOOPS])),
     )
 
 

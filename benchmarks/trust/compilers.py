@@ -28,7 +28,7 @@ from sparsegen.kernels import KERNELS
 from sparsegen.lowering.formats import F32, FORMATS, INPUT_KINDS, Format
 from sparsegen.model import class_indices
 from sparsegen.targets import PORTABLE, TARGETS, Export
-from sparsegen.targets.c.integer_code import SPECIAL_LOOPS
+from sparsegen.targets.c.package import SPECIAL_LOOPS
 from sparsegen.verify import TOLERANCE
 
 TITLE = "compilers"

@@ -33,7 +33,7 @@ def export(
     ] = None,
     early_exit: EarlyExit = False,
     device: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Write integer loops for this device.", show_default="portable")
+        str | None, typer.Option(metavar="NAME", help="Write the inner loops for this device.", show_default="portable")
     ] = None,
     output: Annotated[Path, typer.Option("-o", "--output", metavar="DIR", help="Folder for the files.")] = Path(),
     force: ForceExport = False,

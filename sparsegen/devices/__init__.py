@@ -81,7 +81,7 @@ class Device(ABC):
     runs: str
     """The kind of export it runs: ``c`` or ``onnx``."""
     loops: str = "portable"
-    """The inner loops of integer C that suit it best."""
+    """The inner loops of C that suit it best."""
     profile: Profile | None = None
     """Clock, flash and RAM of a typical part; ``None`` for a computer."""
 

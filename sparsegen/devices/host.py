@@ -46,6 +46,7 @@ class Host(Device):
     name = "host"
     description = "this computer, with its own C compiler"
     runs = "c"
+    loops = "simd"
 
     def __init__(
         self,

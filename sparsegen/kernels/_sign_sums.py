@@ -1,4 +1,4 @@
-"""The loop of the L1 gradient, in a module of its own: Numba takes longer to import than all kernels together."""
+"""The loop of the L1 gradient."""
 
 from __future__ import annotations
 

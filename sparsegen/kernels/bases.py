@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sparsegen.arrays import Array
+from sparsegen.kernels._sign_sums import sign_sums
 
 MAX_OFFSET = 100.0  # squared offset over variance; beyond it, two digits would be lost
 
@@ -53,8 +54,6 @@ def _l1dist(X: Array, Z: Array) -> Array:
 
 
 def _l1dist_pull_back(B: Array, X: Array, Z: Array) -> Array:
-    from sparsegen.kernels._sign_sums import sign_sums  # here, because Numba is slow to import
-
     out = np.zeros_like(Z)
     sign_sums(np.ascontiguousarray(B), X, Z, out)
     return out

@@ -83,7 +83,7 @@ class Target(ABC):
     def write(self, lowered: Lowered, name: str, loops: str = PORTABLE) -> Export:
         """Return the files for a program with every symbol prefixed by ``name``.
 
-        ``loops`` names the inner loops of integer C: portable ones, or those for a kind of processor.
+        ``loops`` names the inner loops of C: portable ones, or those for a kind of processor.
         """
 
     def export(self, model: SparseModel, name: str, numbers: Format = FLOAT32, loops: str = PORTABLE) -> Export:

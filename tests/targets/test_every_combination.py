@@ -18,7 +18,7 @@ from sparsegen.lowering.choose_format import choose_format
 from sparsegen.lowering.formats import FORMATS, INPUT_KINDS, INTEGERS_SMALLEST_FIRST, Format
 from sparsegen.lowering.lowered import Lowered
 from sparsegen.targets import PORTABLE, TARGETS
-from sparsegen.targets.c.integer_code import SPECIAL_LOOPS
+from sparsegen.targets.c.package import SPECIAL_LOOPS
 
 STUB = Path(__file__).parent / "packages" / "micropython_stub"
 AUTO = "auto"

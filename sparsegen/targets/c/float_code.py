@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -14,6 +14,7 @@ from sparsegen.lowering.overflow import safe_power_of_ten
 from sparsegen.lowering.program import Part, Program
 from sparsegen.targets import FLOAT
 from sparsegen.targets.c.code import WORD, CCode, Table, index_type
+from sparsegen.targets.c.simd import Blocks, make_blocks
 from sparsegen.targets.c.stack import float_stack
 from sparsegen.targets.c.walk import SQUARES_STEP, WRITTEN_OUT, Walk, make_walk
 from sparsegen.targets.card import float_card_lines
@@ -34,6 +35,8 @@ TABLE_COMMENTS = {
     "intercept": "score of each output before any vector is added",
 }
 LED_VECTORS = "expansion vectors, one after the other, each preceded by the constant term of its kernel argument"
+BLOCKED_VECTORS = "expansion vectors in blocks of {width}: of each block the first features, then the second ones, ..."
+LED_BLOCKS = "expansion vectors in blocks of {width}: of each block the constant terms, then the first features, ..."
 
 
 @dataclass(frozen=True)
@@ -131,6 +134,8 @@ class PartCode:
     kernels: Sequence[Weighted]
     advance: int
     """How far the pointer into the coefficients moves."""
+    blocks: Blocks | None
+    """How the vectors lie where sums are computed side by side."""
 
     @property
     def adds_shift(self) -> bool:
@@ -138,14 +143,16 @@ class PartCode:
         return self.shift != 0.0
 
 
-def float_code(lowered: Lowered, program: Program, name: str) -> CCode:
-    """Return what the templates print for a float program."""
+def float_code(lowered: Lowered, program: Program, name: str, loops: str) -> CCode:
+    """Return what the templates print for a float program, with the wanted loops if there are such for floats."""
     several = len(program.parts) > 1
-    parts = [_part(part, str(i) if several else "", program) for i, part in enumerate(program.parts)]
-    tables = _tables(program)
+    side_by_side = loops == "simd"
+    parts = [_part(part, str(i) if several else "", program, side_by_side) for i, part in enumerate(program.parts)]
+    tables = _tables(program, {part.suffix: part.blocks for part in parts})
     table_bytes = sum(table.size for table in tables)
     is_scaled, is_projected = program.offset is not None, program.projection is not None
     buffers = is_scaled * program.n_features + is_projected * program.n_seen
+    buffers += sum(part.blocks.width for part in parts if part.blocks is not None)
     stack = float_stack(*(FLOAT.itemsize * n for n in (buffers, program.n_outputs, program.n_features)))
     functions = set().union(*(part.functions for part in parts))
     helpers = [f"c/{helper}.c.j2" for helper in HELPERS if helper in functions]
@@ -198,7 +205,7 @@ def _is_one(values: Array | None) -> bool:
     return values is not None and bool(np.all(values == 1.0))
 
 
-def _part(part: Part, suffix: str, program: Program) -> PartCode:
+def _part(part: Part, suffix: str, program: Program, side_by_side: bool) -> PartCode:
     code = KernelCode()
     leads = not is_constant(part.shift)
     values = [code.value(outer) for outer in part.outers]
@@ -219,10 +226,11 @@ def _part(part: Part, suffix: str, program: Program) -> PartCode:
         functions=frozenset(code.functions | own),
         kernels=[Weighted(value, i * program.n_outputs) for i, value in enumerate(values)],
         advance=program.n_outputs * len(values),
+        blocks=make_blocks(len(part.vectors), leads) if side_by_side else None,
     )
 
 
-def _tables(program: Program) -> list[Table]:
+def _tables(program: Program, blocks: Mapping[str, Blocks | None]) -> list[Table]:
     """Return the arrays in the order and layout in which the loops read them."""
     named = program.tables()
     tables = []
@@ -231,12 +239,21 @@ def _tables(program: Program) -> list[Table]:
         if stem == "shift" or (stem in CONSTANT_IN_CODE and is_constant(values)):
             continue
         comment = TABLE_COMMENTS[stem]
-        if stem == "vectors" and not is_constant(shift := named[f"shift{suffix}"]):
-            values, comment = np.column_stack([shift, values]), LED_VECTORS
+        if stem == "vectors":
+            values, comment = _vectors(values, named[f"shift{suffix}"], blocks[suffix])
         if stem == "coef":
             values = values.transpose(2, 1, 0)  # vector, kernel, output
         tables.append(Table(name, comment, FLOAT, values.ravel()))
     return tables
+
+
+def _vectors(vectors: Array, shift: Array, blocks: Blocks | None) -> tuple[Array, str]:
+    """Return the table of vectors, with the constant terms that they do not share, and the comment on it."""
+    leads = not is_constant(shift)
+    values = np.column_stack([shift, vectors]) if leads else vectors
+    if blocks is None:
+        return values, LED_VECTORS if leads else TABLE_COMMENTS["vectors"]
+    return blocks.table(values), (LED_BLOCKS if leads else BLOCKED_VECTORS).format(width=blocks.width)
 
 
 def is_constant(values: Array) -> bool:

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sparsegen.errors import OptionError
 from sparsegen.lowering.curves import (
     FRACTION_BITS,
     INTERVALS,
@@ -23,7 +22,6 @@ from sparsegen.lowering.curves import (
 )
 from sparsegen.lowering.integer_program import IntegerProgram
 from sparsegen.lowering.lowered import Lowered
-from sparsegen.targets import PORTABLE
 from sparsegen.targets.c.avr import avr_values
 from sparsegen.targets.c.code import WORD, CCode, Table, c_type, index_type
 from sparsegen.targets.c.dsp import dsp_values
@@ -33,7 +31,6 @@ from sparsegen.targets.c.stack import integer_stack
 from sparsegen.targets.c.walk import SQUARES_STEP, WRITTEN_OUT, make_walk
 from sparsegen.targets.card import card_lines
 
-SPECIAL_LOOPS = ("dsp", "avr")
 UINT16_MAX = 2**16 - 1
 LEAD_STRIDE = 4  # vectors between two checks of the lead, which take time
 
@@ -65,8 +62,6 @@ class SampledCode:
 
 def integer_code(lowered: Lowered, program: IntegerProgram, name: str, loops: str) -> CCode:
     """Return what the templates print for an integer program, with the wanted loops if they cover it."""
-    if loops not in (PORTABLE, *SPECIAL_LOOPS):
-        raise OptionError(f"there are no loops {loops!r}; choose one of: {', '.join((PORTABLE, *SPECIAL_LOOPS))}")
     dsp = dsp_values(program) if loops == "dsp" else None
     avr = avr_values(program) if loops == "avr" else None
     early_exit = lowered.format.early_exit and not program.is_linear

@@ -22,6 +22,10 @@ from sparsegen.targets.c.integer_code import integer_code
 from sparsegen.targets.render import check_name
 from sparsegen.version import __version__
 
+SPECIAL_LOOPS = ("dsp", "avr", "simd")
+"""Inner loops for a kind of processor; a program that they do not cover takes the portable ones."""
+LOOPS = (PORTABLE, *SPECIAL_LOOPS)
+
 
 @dataclass(frozen=True)
 class PackagedModel:
@@ -70,9 +74,11 @@ class PackagedModel:
 def c_code(lowered: Lowered, name: str, loops: str = PORTABLE) -> CCode:
     """Return the C of a program."""
     check_name(name)
+    if loops not in LOOPS:
+        raise OptionError(f"there are no loops {loops!r}; choose one of: {', '.join(LOOPS)}")
     if isinstance(lowered.program, IntegerProgram):
         return integer_code(lowered, lowered.program, name, loops)
-    return float_code(lowered, lowered.program, name)
+    return float_code(lowered, lowered.program, name, loops)
 
 
 class Package(Target):

@@ -66,4 +66,4 @@ def test_plans_cover_every_kernel_format_and_input() -> None:
     }
     for plan in (integer, real):
         assert {p.is_projected for p in plan} == {True, False}
-    assert {p.loops for p in integer} == {"portable", "dsp", "avr"}
+    assert {p.loops for p in integer} == {"portable", "dsp", "avr", "simd"}

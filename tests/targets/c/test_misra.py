@@ -27,6 +27,8 @@ def remarks(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Counter[str]]
     folder = tmp_path_factory.mktemp("misra")
     exports = [TARGETS["c"].export(made, name) for name, made in EVERY.items()]
     exports += [golden.export(name) for name, golden in INTEGER.items()]
+    for name, kernels in {"simd_rbf": [rbf()], "simd_mixed": [rbf(), ("laplacian", {})]}.items():
+        exports.append(TARGETS["c"].export(model(kernels, 40, 4, (0, 1, 2)), name, loops="simd"))
     exports.append(TARGETS["header"].export(EVERY["matern32"], "one_header"))
     for early_exit, classes in ((True, (0, 1)), (True, (0, 1, 2)), (False, (0, 1, 2))):
         wanted = Format("q7", "raw-uint8", early_exit=early_exit)

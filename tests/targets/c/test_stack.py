@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 
 import pytest
-from golden_models import EVERY, INTEGER, model, rows
+from golden_models import EVERY, INTEGER, model, rbf, rows
 
 from benchmarks.trust.stack import COMPILERS, LEVELS, Stack, promised
 from sparsegen.devices import DEVICES
@@ -21,6 +21,8 @@ def exports(loops: str) -> dict[str, Export]:
     """One of every kind, and one whose scores clang once inlined into the self-test, which took 704 bytes for it."""
     found = {name: TARGETS["c"].export(EVERY[name], name) for name in FLOATS}
     found["inlined"] = TARGETS["c"].export(model([("cauchy", {})], 8, 8, (0, 1, 2)), "inlined")
+    for name, kernels in {"simd_rbf": [rbf()], "simd_mixed": [rbf(), ("laplacian", {}), ("matern32", {})]}.items():
+        found[name] = TARGETS["c"].export(model(kernels, 40, 20, (0, 1, 2)), name, loops="simd")
     for name, golden in INTEGER.items():
         wanted = Format(golden.format.dtype, golden.format.input, early_exit=name in EARLY)
         found[name] = TARGETS["c"].export(golden.model, name, wanted, loops)
