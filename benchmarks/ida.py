@@ -154,6 +154,7 @@ def _run_split(job: Job) -> Iterator[Result]:
             init=configuration.init,
             n_init=configuration.starts,
             max_iter=configuration.max_iter,
+            solver="exact",  # as in [W05]
             tol=configuration.tol,
             random_state=job.seed,
         )

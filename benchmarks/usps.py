@@ -68,6 +68,7 @@ def _machines(options: argparse.Namespace) -> Iterator[Any]:
                 loss=loss,
                 init=options.init,
                 max_iter=options.max_iter,
+                solver="exact",  # as in [W05]
                 random_state=options.seed,
             )
 

@@ -46,7 +46,6 @@ class Host(Device):
     name = "host"
     description = "this computer, with its own C compiler"
     runs = "c"
-    loops = "simd"
 
     def __init__(
         self,

@@ -205,7 +205,7 @@ def _plain(value: Any) -> Any:
     return value if isinstance(value, int | float | str | None) else type(value).__name__
 
 
-def scale_gamma(X: Array) -> float:
+def scale_gamma(X: NDArray[Any]) -> float:
     """Return what ``gamma="scale"`` stands for, ``1 / (n_features * X.var())``; 1 where no feature varies."""
     centre = float(X.mean(dtype=np.float64))
     squares = (((X[rows] - centre) ** 2).sum(dtype=np.float64) for rows in row_slices(len(X), VARIANCE_ROWS))

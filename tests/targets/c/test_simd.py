@@ -92,7 +92,7 @@ def test_unknown_loops_are_one_sentence() -> None:
 
 @pytest.mark.parametrize("name", MODELS)
 def test_scores_are_those_of_the_portable_loops_to_the_bit(name: str) -> None:
-    host = DEVICES["host"]
+    host = DEVICES["host-simd"]
     if (reason := host.missing()) is not None:
         pytest.skip(reason)
     assert host.loops == "simd"

@@ -1,0 +1,133 @@
+"""The best model within a budget: its shape, then its parameters, chosen on held-out training rows."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.model_selection import train_test_split
+
+from benchmarks.frontier._problems import Problem
+from sparsegen import SLMC
+from sparsegen.methods.shared.estimator import scale_gamma
+
+HELD_OUT = 0.2
+TRIAL_ROWS = 12_000
+TRIAL_STEPS = 1500
+MAX_VECTORS = 700
+CODE_BYTES = 1000  # and the table of the exponential, on Cortex-M0+
+NORM_BYTES = 6  # of a vector, and what aligns its row
+PROJECTIONS = (None, 3, 4, 6, 8, 12, 16, 24)
+GAMMAS, COSTS, PENALTIES = (0.5, 1.0, 2.0, 4.0), (3.0, 10.0, 30.0, 100.0), (0.25, 1.0, 4.0)
+
+
+@dataclass(frozen=True)
+class Shape:
+    """What decides the bytes of a model in q7."""
+
+    vectors: int
+    projection: int | None
+    block: int
+    """Side of the blocks of pixels that are added up."""
+    coef_bytes: int
+    """Of one coefficient."""
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A shape and the parameters to train it with, relative to the defaults."""
+
+    shape: Shape
+    gamma: float = 2.0
+    C: float = 10.0
+    penalty: float = 1.0
+
+    def estimator(self, problem: Problem, steps: int | None = None) -> SLMC:
+        """Return the machine to train on the rows of a problem; a short one for trials."""
+        shape, side = self.shape, problem.side
+        pool = f"{side}x{side}/{shape.block}x{shape.block}" if shape.block > 1 else None
+        return SLMC(
+            shape.vectors,
+            gamma=self.gamma * scale_gamma(problem.X),
+            C=self.C,
+            projection=shape.projection,
+            projection_penalty=self.penalty * max(10.0, 0.006 * len(problem.X)),
+            pool=pool,
+            steps=steps,
+            max_iter=100 if steps is None else 30,
+            random_state=0,
+        )
+
+
+@dataclass(frozen=True)
+class Found:
+    """The setting chosen, its accuracy on the held-out rows, and what the choice took."""
+
+    setting: Setting
+    held_out: float
+    trials: int
+    seconds: float
+
+
+def choose(problem: Problem, n_bytes: float) -> Found:
+    """Return the best setting of at most so many bytes."""
+    began = time.process_time()
+    trials = _Trials(problem)
+    best = max((Setting(shape) for shape in _shapes(problem, n_bytes)), key=trials.accuracy)
+    for gamma in GAMMAS:
+        best = max(best, replace(best, gamma=gamma), key=trials.accuracy)
+    for C in COSTS:
+        best = max(best, replace(best, C=C), key=trials.accuracy)
+    if best.shape.projection is not None:
+        for penalty in PENALTIES:
+            best = max(best, replace(best, penalty=penalty), key=trials.accuracy)
+    return Found(best, trials.accuracy(best), len(trials.known), time.process_time() - began)
+
+
+class _Trials:
+    """Short fits on most of the training rows, tested on the rest; the same setting is tried once."""
+
+    def __init__(self, problem: Problem) -> None:
+        rows = np.arange(len(problem.X))
+        y = problem.y
+        if len(rows) > TRIAL_ROWS:
+            rows, _ = train_test_split(rows, train_size=TRIAL_ROWS, random_state=0, stratify=y)
+        fit, test = train_test_split(rows, test_size=HELD_OUT, random_state=0, stratify=y[rows])
+        self._problem = replace(problem, X=problem.X[fit], y=y[fit], X_test=problem.X[test], y_test=y[test])
+        self.known: dict[Setting, float] = {}
+
+    def accuracy(self, setting: Setting) -> float:
+        """Return the share of held-out rows with the right label."""
+        if setting not in self.known:
+            rows = self._problem
+            machine = setting.estimator(rows, TRIAL_STEPS).fit(rows.X, rows.y)
+            self.known[setting] = share_right(machine.predict(rows.X_test), rows.y_test)
+        return self.known[setting]
+
+
+def share_right(labels: NDArray[Any], truth: NDArray[Any]) -> float:
+    """Return the share of right labels."""
+    return float(np.mean(labels == truth))
+
+
+def _shapes(problem: Problem, n_bytes: float) -> Iterator[Shape]:
+    """Yield the shapes that fill a budget: as many vectors as fit beside each projection."""
+    d, n_classes = problem.X.shape[1], len(np.unique(problem.y))
+    outputs = 1 if n_classes == 2 else n_classes
+    blocks = (1,) if problem.side is None else (1, 2)
+    for block in blocks:
+        inputs = d if problem.side is None else (-(-problem.side // block)) ** 2
+        for p in PROJECTIONS:
+            if (p is None and block > 1) or (p is not None and p > inputs):
+                continue
+            seen = d if p is None else p
+            fixed = CODE_BYTES + 4 * outputs + (0 if p is None else p * (inputs + 4))
+            coef_bytes = 1 if outputs > 1 else 2
+            vectors = int((n_bytes - fixed) // (seen + NORM_BYTES + coef_bytes * outputs))
+            vectors = min(vectors, MAX_VECTORS, len(problem.X) // 4)
+            if vectors >= max(3, n_classes):
+                yield Shape(vectors, p, block, coef_bytes)
