@@ -9,7 +9,8 @@ In this order, with every value an integer::
     out += coef[:, k, u] * K_u
     out += intercept
 
-A score is worth `unit` of the real-valued model's. For a linear kernel ``out = intercept + coef . q``.
+A score is worth `unit` of the real-valued model's. For a linear kernel ``out = intercept + coef . q``. Where a vector
+has a shift, a device stores ``coef >> shift`` and multiplies it with ``K_u << shift``: the same product, to the bit.
 """
 
 from __future__ import annotations
@@ -81,6 +82,8 @@ class IntegerProgram:
     n_features: int
     classes: tuple[Label, ...]
     card: Mapping[str, Any]
+    shift: Integers | None = None
+    """(kernels, m), by how many bits each vector's coefficients end in 0, which are not stored; ``None`` for none."""
 
     @property
     def n_outputs(self) -> int:
@@ -91,6 +94,11 @@ class IntegerProgram:
     def n_seen(self) -> int:
         """Number of values that the kernels see."""
         return self.n_features if self.projection is None else len(self.projection.weights)
+
+    @property
+    def stored_coef(self) -> Integers:
+        """The coefficients as a device stores them, in the format's own width."""
+        return self.coef if self.shift is None else self.coef >> self.shift
 
     @property
     def is_linear(self) -> bool:

@@ -37,13 +37,14 @@ LEAD_STRIDE = 4  # vectors between two checks of the lead, which take time
 
 @dataclass(frozen=True)
 class CurveCode:
-    """How one kernel's value is computed from the distance d, and where its coefficients begin."""
+    """How one kernel's value is computed from the distance d, and where its coefficients begin and its shift is."""
 
     function: str
     doubling: int
     end: int
     """The value is 0 from this distance on."""
     coef_at: int
+    shift_at: int
 
 
 @dataclass(frozen=True)
@@ -98,6 +99,8 @@ def integer_code(lowered: Lowered, program: IntegerProgram, name: str, loops: st
             "levels_in": reader.levels,
             "grid": c_type(program.numbers.index_dtype),
             "weight": c_type(program.numbers.weight_dtype),
+            "coef_type": c_type(program.numbers.coef_dtype),
+            "has_shifts": program.shift is not None,
             "product": "unsigned" if program.numbers.levels**2 <= UINT16_MAX else "uint32_t",
             "index": index_type(program.n_features),
             "n_seen": program.n_seen,
@@ -144,6 +147,7 @@ def _curve_values(program: IntegerProgram, name: str) -> dict[str, object]:
             curve.doubling if isinstance(curve, HalfPower) else 0,
             curve.end,
             i * program.n_outputs,
+            i,
         )
         for i, (function, curve) in enumerate(zip(functions, curves, strict=True))
     ]
@@ -203,7 +207,8 @@ def _tables(program: IntegerProgram) -> list[Table]:
             Table("projection_bias", "constant term of the projection", np.dtype(np.int32), program.projection.bias),
         ]
     if program.is_linear:
-        tables.append(Table("coef", "weights: for each output, one per feature", np.dtype(np.int16), program.coef))
+        comment = "weights: for each output, one per feature"
+        tables.append(Table("coef", comment, program.numbers.coef_dtype, program.coef))
     if program.n_outputs > 1:
         comment = "score of each output before any vector is added"
         tables.append(Table("intercept", comment, np.dtype(np.int32), program.intercept))

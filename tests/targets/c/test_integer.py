@@ -51,7 +51,10 @@ def integer_exports():
         if kind != "projected" or reads != "raw-uint8":
             name = f"{kind}_{dtype}_{reads.replace('-', '_')}"
             found.append(integer_export_of(made, name, dtype, reads, rows(made)))
-    for dtype, d, loops in itertools.product(INTEGERS, TAILS, ("dsp", "avr")):
+    for kind in ("rbf", "several", "laplacian", "linear"):
+        found.append(integer_export_of(of[kind], f"{kind}_q7c8_f32", "q7c8", "f32", rows(of[kind])))
+    tails = [*itertools.product(INTEGERS, TAILS, ("dsp", "avr")), ("q7c8", 9, "dsp"), ("q7c8", 9, "avr")]
+    for dtype, d, loops in tails:
         made = tail_model(d, pixels=True)
         found.append(
             integer_export_of(made, f"{loops}_{dtype}_{d}", dtype, "raw-int16" if d % 2 else "grid", rows(made), loops)
@@ -114,8 +117,8 @@ def test_no_compiler_warns_of_dsp_loops(name, language, one_file, tmp_path):
 @pytest.mark.parametrize("part", ["atmega328p", "attiny85"])
 def test_no_compiler_warns_of_avr_loops(part, one_file, tmp_path):
     """The ATtiny85 has no multiplier: it gets the portable loops."""
-    for dtype in INTEGERS:  # apart: where models share a table, avr-gcc 5 merges the two and calls one uninitialized
-        assert_silent(compiler("avr-gcc"), one_file(f"avr_{dtype}"), tmp_path, f"-mmcu={part}", "-std=gnu99", "-Os")
+    for dtype in (*INTEGERS, "q7c8"):  # apart: of models that share a table, avr-gcc 5 calls one uninitialized
+        assert_silent(compiler("avr-gcc"), one_file(f"avr_{dtype}_"), tmp_path, f"-mmcu={part}", "-std=gnu99", "-Os")
 
 
 def test_cpp_on_avr_is_refused_rather_than_filling_the_ram(one_file, tmp_path):
