@@ -22,14 +22,17 @@ Devices = Annotated[
     str | None, typer.Option("--device", metavar="NAME,...", help="Devices; default: all that can run here.")
 ]
 Dtypes = Annotated[
-    str, typer.Option("--dtype", metavar="f32|q15|q7|q15c8|q7c8", help="Number formats, comma-separated.")
+    str,
+    typer.Option(
+        "--dtype", metavar="f32|q15|q7|q15c8|q7c8", help="Number formats, comma-separated; c8: 8-bit coefficients."
+    ),
 ]
 OneDtype = Annotated[
     str,
     typer.Option(
         "--dtype",
         metavar="f32|q15|q7|q15c8|q7c8|auto",
-        help="Number format; auto: the smallest that is accurate enough.",
+        help="Number format; c8: 8-bit coefficients; auto: the smallest that is accurate enough.",
     ),
 ]
 Input = Annotated[

@@ -54,7 +54,7 @@ def test_without_feedback_each_coefficient_goes_to_the_nearest(seed):
 @pytest.mark.parametrize("dtype", NARROW)
 @pytest.mark.parametrize("seed", [0, 2])
 def test_feedback_keeps_labels_that_plain_rounding_loses(seed, dtype):
-    """Of a machine fitted to eight classes, whose coefficients cancel, on other rows; plain rounding has its best intercept."""
+    """Of a machine fitted to eight classes, on other rows; even with the intercept that suits plain rounding best."""
     rng = np.random.default_rng(seed)
     of = make_integer_case(seed, m=40, d=4, n_classes=8).model
     T, (kernel,) = of.transform, of.kernels
