@@ -121,3 +121,37 @@ def test_one_row_and_rows_far_from_every_vector_are_no_trouble():
         narrow = narrow_coefficients(rough, rows)
         assert np.abs(narrow.stored_coef).max() <= 127
         np.testing.assert_allclose(real_coefficients(narrow), real_coefficients(rough), rtol=0.1, atol=0.1)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_best_of_several_steps_is_taken(seed):
+    """Of a binary program, whose coefficients share one step: a finer one cuts off the largest."""
+    case = make_integer_case(seed, m=20, d=3)
+    finished = finish(quantized(case.model, "q15c8", "f32", case.rows, finished=False), case.model, case.rows)
+    W, H = real_coefficients(finished), damped_hessian(columns(finished, case.rows))
+    steps = [2.0 ** (i / 4) * np.abs(W[:, :-1]).max() / 127 for i in (-3, -2, -1, 0, 1)]
+    errors = [round_with_feedback(W, H, step, 127, shifts=False).error for step in steps]
+    program = narrow_coefficients(finished, case.rows)
+    assert program.shift is None
+    assert program.unit * 2**15 == pytest.approx(steps[int(np.argmin(errors))], rel=1e-6)
+    assert narrow_coefficients(program, case.rows) is program
+
+
+def test_vectors_of_little_weight_keep_their_digits():
+    case = make_integer_case(1, m=9, n_classes=3)
+    weight = 2.0 ** -np.arange(9)
+    of = replace(case.model, coef=case.model.coef * weight)
+    program = quantized(of, "q15c8", "f32", case.rows, finished=False)
+    narrow = narrow_coefficients(program, case.rows)
+    assert narrow.shift is not None and narrow.shift.max() >= 8
+    assert np.abs(narrow.stored_coef).max(axis=0).min() > 50
+
+
+def test_many_vectors_of_one_sign_stay_within_32_bits():
+    """Of 596 equal coefficients, the finest that fit are 109.96 units, which round to 110: then they do not fit."""
+    case = make_integer_case(1, m=596)
+    of = replace(case.model, coef=np.full((1, 1, 596), 2.0), intercept=np.zeros(1))
+    program = quantized(of, "q7c8", "f32", case.rows, finished=False)
+    narrow = narrowed(program, np.eye(597))
+    assert set(narrow.coef.ravel().tolist()) == {109}
+    assert partial_sums(narrow.coef, narrow.intercept, 2**15 - 1)[0] < 2**31

@@ -207,7 +207,8 @@ def damaged(export, table):
 DAMAGE = [
     ("integer_rbf", "rows"), ("integer_rbf", "powers"), ("integer_powers", "rows"), ("integer_powers", "intercept"),
     ("integer_powers", "offset"), ("integer_powers", "factor"), ("integer_projected", "projection"),
-    ("integer_avr", "rows"), ("integer_laplacian", "rows"), ("integer_linear", "coef"), ("integer_linear", "intercept"),
+    ("integer_avr", "rows"), ("integer_narrow", "rows"), ("integer_laplacian", "rows"),
+    ("integer_linear", "coef"), ("integer_linear", "intercept"),
 ]  # fmt: skip
 
 
