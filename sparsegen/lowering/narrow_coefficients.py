@@ -22,6 +22,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.linalg import cholesky
 
 from sparsegen.arrays import Array
@@ -33,6 +34,22 @@ from sparsegen.lowering.locate_data import thinned
 
 MAX_SHIFT = 15  # what is 2^15 times smaller than the largest coefficient changes nothing
 STEPS_TRIED = 2.0 ** (np.arange(-3, 2) / 4.0)  # of the smallest step; within an octave, where shifts make up the rest
+
+
+@dataclass(frozen=True)
+class Feedback:
+    """What an error of one coefficient asks of the others, the same for every output and step."""
+
+    order: NDArray[np.intp]
+    """The intercept, then the columns from the last to be rounded to the first."""
+    R: Array
+    """Upper triangular, in that order."""
+
+    @classmethod
+    def of(cls, H: Array) -> Feedback:
+        """Return the feedback of a Hessian, whose last row and column are the intercept's."""
+        order = np.append(len(H) - 1, np.argsort(np.diag(H)[:-1], kind="stable"))
+        return cls(order, cholesky(H[np.ix_(order, order)]))
 
 
 @dataclass(frozen=True)
@@ -58,11 +75,14 @@ def narrowed(program: IntegerProgram, H: Array) -> IntegerProgram:
     W, largest = real_coefficients(program), program.numbers.largest_coef
     shifts = program.numbers.shifts_vectors(program.n_outputs) and not program.is_linear
     top = float(np.abs(W[:, :-1]).max())
-    made = [_with_step(program, W, H, factor * top / largest, shifts) for factor in STEPS_TRIED]
+    feedback = Feedback.of(H)
+    made = [_with_step(program, W, feedback, factor * top / largest, shifts) for factor in STEPS_TRIED]
     return min(made, key=lambda candidate: candidate[1])[0]
 
 
-def _with_step(program: IntegerProgram, W: Array, H: Array, step: float, shifts: bool) -> tuple[IntegerProgram, float]:
+def _with_step(
+    program: IntegerProgram, W: Array, feedback: Feedback, step: float, shifts: bool
+) -> tuple[IntegerProgram, float]:
     """Return the program with a step for the largest coefficients, and how far rounding moves its scores."""
     largest, one = value_range(program)
     least = smallest_unit(W[:, None, :-1], W[:, -1], largest, one)
@@ -72,7 +92,7 @@ def _with_step(program: IntegerProgram, W: Array, H: Array, step: float, shifts:
         unit /= 2.0**room
     unit = float32_from(max(unit, least))
     while True:
-        found = round_with_feedback(W, H, unit * one, program.numbers.largest_coef, shifts=shifts)
+        found = round_with_feedback(W, feedback, unit * one, program.numbers.largest_coef, shifts=shifts)
         spare = int(found.shift[np.any(found.coef != 0, axis=0)].min(initial=MAX_SHIFT))
         worth = unit * 2.0**spare
         shift = np.maximum(found.shift - spare, 0)
@@ -84,23 +104,21 @@ def _with_step(program: IntegerProgram, W: Array, H: Array, step: float, shifts:
         unit = float32_from(unit * 1.01)
 
 
-def round_with_feedback(W: Array, H: Array, step: float, largest: int, *, shifts: bool) -> Rounded:
+def round_with_feedback(W: Array, feedback: Feedback, step: float, largest: int, *, shifts: bool) -> Rounded:
     """Return W, (n_outputs, columns and an intercept), rounded to multiples of ``step``, integers up to ``largest``.
 
     With ``shifts``, a column whose coefficients would be larger gets a step twice as large, or four times, and so on.
     """
-    n = len(H) - 1
-    order = np.append(n, np.argsort(np.diag(H)[:-1], kind="stable"))  # the last is rounded first
-    R = cholesky(H[np.ix_(order, order)])
+    order, R, n = feedback.order, feedback.R, len(feedback.R) - 1
     target, off = W[:, order], np.zeros_like(W)
     coef, shift = np.zeros((len(W), n), dtype=np.int64), np.zeros(n, dtype=np.int64)
     for i in range(n, 0, -1):
         wanted = (target[:, i] - off[:, i + 1 :] @ R[i, i + 1 :] / R[i, i]) / step
         most = float(np.abs(wanted).max())
-        s = max(0, int(np.ceil(np.log2(most / (largest + 0.5))))) if shifts and most > largest else 0
+        s = int(np.ceil(np.log2(most / (largest + 0.5)))) if shifts and most > largest + 0.5 else 0
         q = np.clip(np.rint(wanted / 2.0**s), -largest, largest).astype(np.int64)
         off[:, i] = q * (step * 2.0**s) - target[:, i]
-        coef[:, order[i]], shift[order[i]] = q, s if np.any(q) else 0
+        coef[:, order[i]], shift[order[i]] = q, s
     intercept = target[:, 0] - off[:, 1:] @ R[0, 1:] / R[0, 0]
     off[:, 0] = intercept - target[:, 0]
     return Rounded(coef, shift, intercept, float(((off @ R.T) ** 2).sum()))
