@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from sparsegen.arrays import Array
 from sparsegen.lowering.curves import Integers
 
-ALIKE = 9  # decimals, of the largest weight, in which columns must agree
+ALIKE = 9  # decimals in which columns must agree, once their largest weight has one digit before the point
 RAM_WEIGHT = 4  # a byte of RAM is worth about as many of flash
 LOOPS_BYTES, BITS_BYTES = 64, 24  # instructions that sums take, and choosing blocks by bits
 UNSIGNED: tuple[np.dtype[np.unsignedinteger[Any]], ...] = (np.dtype(np.uint8), np.dtype(np.uint16), np.dtype(np.uint32))
@@ -133,11 +133,11 @@ def group_features(weights: Integers, levels: int, entry_bytes: int, buffer_byte
 
 
 def weighed_alike(columns: Array | Integers) -> Integers:
-    """Return for every column the first one that equals it, but for the last digits."""
-    size = float(np.abs(columns).max(initial=0.0)) or 1.0
-    _, first, label = np.unique(
-        np.round(columns / size, ALIKE) + 0.0, axis=1, return_index=True, return_inverse=True
-    )  # 0.0 instead of -0.0
+    """Return for every column the first one that equals it, but for the last digits of its own size."""
+    size = np.abs(columns).max(axis=0, initial=0.0)
+    power = np.floor(np.log10(np.where(size > 0.0, size, 1.0)))
+    digits = np.round(columns / 10.0**power, ALIKE) + 0.0  # 0.0 instead of -0.0
+    _, first, label = np.unique(np.vstack([power, digits]), axis=1, return_index=True, return_inverse=True)
     return np.asarray(first[label.ravel()], dtype=np.int64)
 
 

@@ -11,10 +11,12 @@ from integer_models import quantized
 from narrowing import known
 from pooled_models import POOLED, grouped_case
 
+from sparsegen.lowering import lower
 from sparsegen.lowering.calibrate import Box
-from sparsegen.lowering.formats import INPUT_KINDS
+from sparsegen.lowering.formats import INPUT_KINDS, Format
 from sparsegen.lowering.group_features import Blocks, group_features, weighed_alike
 from sparsegen.lowering.input_range import own_steps, projected_steps
+from sparsegen.lowering.integer_program import IntegerProgram
 from sparsegen.model import Transform
 
 IMAGES = [
@@ -115,6 +117,12 @@ def test_the_last_digits_of_real_weights_do_not_matter():
     assert np.array_equal(weighed_alike(np.array([[0.0, -0.0, 1e-5, 1.0]])), [0, 0, 2, 3])
 
 
+def test_small_weights_of_features_with_a_wide_range_stay_apart():
+    small = np.array([[1e-12, 2e-12, 1e-12, 0.0, 1.0, 2.0], [3e-12, 3e-12, 3e-12, 0.0, 3.0, 3.0]])
+    assert np.array_equal(weighed_alike(small), [0, 1, 0, 3, 4, 5])
+    assert np.array_equal(weighed_alike(small * 1e30), [0, 1, 0, 3, 4, 5])
+
+
 def test_features_weighed_alike_share_the_range_of_them_all():
     """A constant one too, whatever its scale."""
     box = Box(np.array([0.0, 5.0, 2.0, 0.0, 1.0]), np.array([0.0, 9.0, 4.0, 1.0, 1.0]))
@@ -141,3 +149,28 @@ def test_groups_survive_rounding(dtype, reads):
     assert np.ptp(case.rows, axis=0).min() == 0.0
     assert program.feature_groups is not None
     assert program.feature_groups.blocks == blocks
+
+
+@pytest.mark.parametrize("reads", ["f32", "grid", "raw-int16", "raw-uint8"])
+@pytest.mark.parametrize("case", ["image", "table_dropped"])
+def test_the_guarantee_holds_where_ranges_are_shared(case, reads):
+    """For rows between and at the ends of the data's range, those of pixels that are always 0 included."""
+    made = POOLED[case]
+    low, high = made.rows.min(axis=0), made.rows.max(axis=0)
+    rng = np.random.default_rng(0)
+    mixed = low + (high - low) * rng.random((200, len(low)))
+    ends = np.where(rng.random((200, len(low))) < 0.5, low, high)
+    rows = np.vstack([made.rows, mixed, ends, (ends + 9.0 * mixed) / 10.0])
+    for dtype in ("q7", "q15"):
+        lowered = lower(made.model, Format(dtype, reads, rows=made.rows))
+        program = lowered.program
+        assert isinstance(program, IntegerProgram)
+        assert program.feature_groups is not None
+        inside = np.rint(rows) if reads.startswith("raw") else rows
+        inputs = program.inputs(inside)
+        if reads == "grid":
+            inside = program.low + inputs * program.step  # what the indices stand for
+        known_rows = inside[program.in_range(inputs)]
+        assert len(known_rows) > 200
+        scores = program.scores(program.inputs(known_rows)) * program.unit
+        assert np.all(np.abs(scores - made.model.scores(known_rows)) <= known(lowered.guarantee).error)
