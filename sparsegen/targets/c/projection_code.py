@@ -22,7 +22,7 @@ from sparsegen.targets.c.walk import STEP, Walk, make_walk
 MIN_ROWS_WITH_EXCESS = 4
 LONG, LONG_STEP = 128, 16  # a long sum pays for more terms per round
 AVR_BYTES = "ABCD"  # avr-gcc's names for the bytes of a register
-DSP_ROWS, DSP_WORDS = 4, 2  # rows at once, and words of each in a round
+DSP_ROWS, DSP_LONG_WORDS = 4, 2  # rows at once, and words of each in a round of a long sum
 AVR_BRANCH_WORDS = 60  # how far back a branch reaches
 
 
@@ -220,7 +220,7 @@ class ProjectionCode:
             return None
         has_byte_weights, n = self.weight_dtype.itemsize == 1, self.number
         size = 4 if has_byte_weights else 2
-        step = DSP_WORDS * size
+        step = size * (DSP_LONG_WORDS if n >= LONG else 1)
         end = 0 if n < 2 * step else n - n % step
         whole = n - n % size
         n_rows = min(DSP_ROWS, len(self.weights))
