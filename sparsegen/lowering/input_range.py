@@ -10,6 +10,7 @@ import numpy as np
 from sparsegen.arrays import Array
 from sparsegen.lowering.calibrate import Box
 from sparsegen.lowering.formats import InputKind
+from sparsegen.lowering.group_features import weighed_alike
 from sparsegen.lowering.program import float32
 from sparsegen.lowering.reader import GridReader
 from sparsegen.model import Transform
@@ -48,6 +49,21 @@ def own_steps(box: Box, T: Transform, most: int, reads: InputKind) -> OwnSteps:
         return OwnSteps(box.low, step, max(1, math.ceil(np.max(span / step) - WHOLE_TOLERANCE)))
     step = np.where(span > 0.0, span, 1.0 / np.abs(T.scale)) / most  # a constant feature: one unit of the scaler
     return OwnSteps(box.low, step, most)
+
+
+def projected_steps(box: Box, T: Transform, most: int, reads: InputKind) -> OwnSteps:
+    """Return steps of which features share one that the projection weighs alike, over the range of them all.
+
+    A pixel that is always 0 among others that are not then keeps its weight equal to theirs.
+    """
+    if T.projection is None:
+        return own_steps(box, T, most, reads)
+    first = weighed_alike(T.projection * T.scale)
+    low, high = box.low.copy(), box.high.copy()
+    np.minimum.at(low, first, box.low)
+    np.maximum.at(high, first, box.high)
+    own = own_steps(Box(low[first], high[first]), T, most, reads)
+    return OwnSteps(own.low[first], own.step[first], own.levels)
 
 
 def grid_range(box: Box, low: Array, step: Array, levels: int) -> Box:

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,7 @@ from sparsegen.arrays import Array
 from sparsegen.lowering.calibrate import Box
 from sparsegen.lowering.curves import HalfPower, Integers, SampledCurve
 from sparsegen.lowering.formats import IntegerFormat
+from sparsegen.lowering.group_features import FeatureGroups, group_features
 from sparsegen.lowering.reader import GridReader
 from sparsegen.model import Label, class_indices
 
@@ -94,6 +96,14 @@ class IntegerProgram:
     def n_seen(self) -> int:
         """Number of values that the kernels see."""
         return self.n_features if self.projection is None else len(self.projection.weights)
+
+    @cached_property
+    def feature_groups(self) -> FeatureGroups | None:
+        """The groups whose sums a projection weighs; ``None`` if it weighs single features."""
+        if self.projection is None:
+            return None
+        buffer = 0 if self.reader.is_identity else self.n_features * self.numbers.index_dtype.itemsize
+        return group_features(self.projection.weights, self.reader.levels, self.numbers.weight_dtype.itemsize, buffer)
 
     @property
     def stored_coef(self) -> Integers:

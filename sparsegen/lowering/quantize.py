@@ -7,7 +7,8 @@ and any step will do. Try a step that covers the data and the vectors, and finer
 data; only where there are rows to judge by, the data's own ends as well. Keep the one whose scores are closest to the
 model's.
 
-Where a projection or a linear kernel comes first, each feature has its own step, over its own range.
+Where a projection or a linear kernel comes first, each feature has its own step, over its own range; features that the
+projection weighs alike share the range of them all, so that their weights stay equal.
 """
 
 from __future__ import annotations
@@ -35,7 +36,16 @@ from sparsegen.lowering.curves import (
     sample_curve,
 )
 from sparsegen.lowering.formats import InputKind, IntegerFormat
-from sparsegen.lowering.input_range import WHOLE_TOLERANCE, OwnSteps, as_read, covered, grid_range, own_steps
+from sparsegen.lowering.group_features import weighed_alike
+from sparsegen.lowering.input_range import (
+    WHOLE_TOLERANCE,
+    OwnSteps,
+    as_read,
+    covered,
+    grid_range,
+    own_steps,
+    projected_steps,
+)
 from sparsegen.lowering.integer_program import INT32_MAX, IntegerProgram, IntegerProjection
 from sparsegen.lowering.locate_data import thinned
 from sparsegen.lowering.program import FORM_OF_DISTANCE
@@ -71,7 +81,7 @@ def quantize(model: SparseModel, numbers: IntegerFormat, reads: InputKind, data:
     form = _form(model.kernels)
     falls = _half_power_falls(model.kernels)
     few = thinned(data.rows, MAX_ROWS)
-    own = own_steps(box, model.transform, numbers.projected_levels, reads)
+    own = projected_steps(box, model.transform, numbers.projected_levels, reads)
     made = [
         _program(model, form, falls, numbers, reads, box, own, grid)
         for grid in _grids(model, form, falls, numbers, box, data, few, own.step)
@@ -288,7 +298,8 @@ def _project(
     T: Transform, P: Array, reader: GridReader, raw_low: Array, raw_step: Array, largest: int, grid: Grid
 ) -> IntegerProjection | None:
     """Return the projection P from the grid of raw features to that of the kernels, ``None`` if it exceeds 32 bits."""
-    weights = P * T.scale * raw_step / grid.step
+    real = P * T.scale
+    weights = real[:, weighed_alike(real)] * raw_step / grid.step  # equal to the bit, to stay so when rounded
     start = (P @ ((raw_low - T.offset) * T.scale) - grid.low) / grid.step + 0.5
     reach = np.max(np.abs(weights).sum(axis=1) * reader.levels + np.abs(start) + grid.levels + 1.0)
     most = min(largest / max(float(np.abs(weights).max()), 1e-300), INT32_MAX / 2 / float(reach))

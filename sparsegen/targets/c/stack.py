@@ -25,6 +25,8 @@ FLOAT = (Added("-Os", 264, 352), Added("-O2", 320, 432))
 INTEGER = (Added("-Os", 128, 160), Added("-O2", 216, 248))
 READING_FLOATS = 64
 """What the library that computes floats adds to integer programs."""
+PROJECTING = 120
+"""What the functions that project features add to integer programs."""
 
 
 def float_stack(buffers: int, scores: int, row: int) -> Lines:
@@ -36,21 +38,21 @@ def float_stack(buffers: int, scores: int, row: int) -> Lines:
     return _lines(predict, row + scores + predict, FLOAT)
 
 
-def integer_stack(buffers: int, scores: int, row: int, *, is_binary: bool, reads_floats: bool) -> Lines:
+def integer_stack(buffers: int, scores: int, row: int, *, is_binary: bool, reads_floats: bool, projects: bool) -> Lines:
     """Return the bounds of an integer program; a binary prediction needs no array for its score.
 
     The self-test computes scores, with a row and scores of its own.
     """
-    library = READING_FLOATS if reads_floats else 0
+    calls = (READING_FLOATS if reads_floats else 0) + (PROJECTING if projects else 0)
     predict = buffers + (0 if is_binary else scores)
-    return _lines(predict, row + scores + buffers, INTEGER, library)
+    return _lines(predict, row + scores + buffers, INTEGER, calls)
 
 
-def _lines(predict: int, selftest: int, added: tuple[Added, ...], library: int = 0) -> Lines:
+def _lines(predict: int, selftest: int, added: tuple[Added, ...], calls: int = 0) -> Lines:
     return tuple(
         (
             f"stack at {a.level}",
-            f"at most {predict + a.predict + library} bytes for a prediction, {selftest + a.selftest + library} for "
+            f"at most {predict + a.predict + calls} bytes for a prediction, {selftest + a.selftest + calls} for "
             "the self-test, in tests with gcc and clang for Cortex-M, RV32 and AVR",
         )
         for a in added

@@ -15,10 +15,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from c_programs import any_compiler, compile_c, compiler, emulated, run_c, symbols, warning_level
+from c_programs import any_compiler, compile_c, compiler, damaged, emulated, run_c, symbols, warning_level
 from golden_models import INTEGER, SMALL, model, rbf, rows
 from integer_models import INTEGERS, READS, SIXTEEN, TAILS, integer_export_of, tail_model
 from narrowing import known
+from pooled_models import POOLED
 
 from benchmarks.trust._together import integer_program, shared_inputs, together
 from sparsegen.devices import DEVICES
@@ -32,7 +33,7 @@ GOLDEN = Path(__file__).parents[2] / "golden"
 WARNINGS = (
     "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wsign-conversion", "-Wshadow", "-Wdouble-promotion", "-Werror",
 )  # fmt: skip
-HELPERS = r"__aeabi_(f(sub|mul|2iz|2uiz|cmp\w+)|l?mul|uidiv|idiv)|__\w+sf[23]|__fixu?nssfsi|__fixsfsi"
+HELPERS = r"__aeabi_(f(add|sub|mul|2iz|2uiz|cmp\w+)|l?mul|uidiv|idiv)|__\w+sf[23]|__fixu?nssfsi|__fixsfsi"
 
 
 @pytest.fixture(scope="session")
@@ -59,6 +60,9 @@ def integer_exports():
         found.append(
             integer_export_of(made, f"{loops}_{dtype}_{d}", dtype, "raw-int16" if d % 2 else "grid", rows(made), loops)
         )
+    for (i, pooled), loops in itertools.product(enumerate(POOLED.values()), ("portable", "dsp", "avr")):
+        dtype, reads = ("q15", "f32") if i % 2 else ("q7", "raw-uint8")
+        found.append(integer_export_of(pooled.model, f"{loops}_{dtype}_pooled{i}", dtype, reads, pooled.rows, loops))
     return {export.name: export for export in found}
 
 
@@ -190,18 +194,6 @@ def test_two_models_in_one_binary_do_not_collide(tmp_path):
 
 
 # ---- The self-test ---------------------------------------------------------------------------------------------------
-
-
-def damaged(export, table):
-    """Return the export with the first number of a table 16 away from what it was."""
-    source = export.files[f"{export.name}.c"].decode()
-    # The last bits of a norm are below what scores can show: damage a vector or a coefficient.
-    norm = r"(?:\d+u, )?" if table == "rows" else ""
-    found = re.search(rf"_{table}\[\d+\] = [\s{{]*{norm}[\s{{]*(-?[\d.e+-]+f?)", source)
-    assert found, table
-    value = f"{float(found[1][:-1]) + 16.0}f" if found[1].endswith("f") else str(int(found[1]) ^ 16)
-    changed = source[: found.start(1)] + value + source[found.end(1) :]
-    return replace(export, files={**export.files, f"{export.name}.c": changed.encode()})
 
 
 DAMAGE = [
