@@ -19,7 +19,7 @@ HELD_OUT = 0.2
 TRIAL_ROWS = 12_000
 TRIAL_STEPS = 1500
 MAX_VECTORS = 700
-CODE_BYTES = 1000  # and the table of the exponential, on Cortex-M0+
+CODE_BYTES = 750  # and the table of the exponential, on Cortex-M0+, about
 NORM_BYTES = 6  # of a vector, and what aligns its row
 PROJECTIONS = (None, 3, 4, 6, 8, 12, 16, 24)
 GAMMAS, COSTS, PENALTIES = (0.5, 1.0, 2.0, 4.0), (3.0, 10.0, 30.0, 100.0), (0.25, 1.0, 4.0)
@@ -35,6 +35,12 @@ class Shape:
     """Side of the blocks of pixels that are added up."""
     coef_bytes: int
     """Of one coefficient."""
+    vector_bytes: int
+    """Of one vector and its coefficients."""
+
+    def filled(self, n_bytes: float, n_rows: int) -> Shape:
+        """Return the shape with as many vectors more, or fewer, as so many bytes hold."""
+        return replace(self, vectors=min(self.vectors + int(n_bytes // self.vector_bytes), MAX_VECTORS, n_rows // 4))
 
 
 @dataclass(frozen=True)
@@ -127,7 +133,7 @@ def _shapes(problem: Problem, n_bytes: float) -> Iterator[Shape]:
             seen = d if p is None else p
             fixed = CODE_BYTES + 4 * outputs + (0 if p is None else p * (inputs + 4))
             coef_bytes = 1 if outputs > 1 else 2
-            vectors = int((n_bytes - fixed) // (seen + NORM_BYTES + coef_bytes * outputs))
-            vectors = min(vectors, MAX_VECTORS, len(problem.X) // 4)
-            if vectors >= max(3, n_classes):
-                yield Shape(vectors, p, block, coef_bytes)
+            shape = Shape(0, p, block, coef_bytes, seen + NORM_BYTES + coef_bytes * outputs)
+            shape = shape.filled(n_bytes - fixed, len(problem.X))
+            if shape.vectors >= max(3, n_classes):
+                yield shape
