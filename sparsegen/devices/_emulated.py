@@ -11,7 +11,7 @@ from sparsegen import progress
 from sparsegen.devices import Device, Measurement, Outputs, Profile, thin
 from sparsegen.devices._emulator import EmulatedProcessor, Processor
 from sparsegen.devices._image import Image, build_image
-from sparsegen.devices._toolchain import DEVICES_EXTRA, absent, compiler_name, versioned, zig
+from sparsegen.devices._toolchain import DEVICES_EXTRA, TOOL_SECONDS, absent, compiler_name, versioned, zig
 from sparsegen.targets import Export
 
 PACKAGES = ("ziglang", "unicorn", "elftools")
@@ -25,6 +25,8 @@ class EmulatedDevice(Device):
     """
 
     runs = "c"
+    compile_seconds: float = TOOL_SECONDS
+    """The longest that building an image may take."""
 
     def __init__(
         self,
@@ -58,7 +60,7 @@ class EmulatedDevice(Device):
         """Return the scores and class indices the emulated processor computes for every row."""
         rows = self.accept(export, X)
         scores, predict = f"{export.name}_scores", f"{export.name}_predict"
-        emulated = self._boot(export, build_image(export, self.compiler_flags, (predict, scores)))
+        emulated = self._boot(export, build_image(export, self.compiler_flags, (predict, scores), self.compile_seconds))
         scores_of_rows = np.empty((len(rows), export.n_outputs), dtype=export.score_dtype)
         out = Outputs(scores_of_rows, np.empty(len(rows), dtype=np.int32))
         with progress.task(f"emulating {self.name}", len(rows)) as advance:
@@ -71,19 +73,24 @@ class EmulatedDevice(Device):
 
     def measure(self, export: Export, X: NDArray[Any]) -> Measurement:
         """Return flash, RAM and instructions (mean and most) of a prediction over (at most 64 of) the rows."""
-        rows = thin(self.accept(export, X))
+        return self.predict_and_measure(export, thin(self.accept(export, X)))[1]
+
+    def predict_and_measure(self, export: Export, X: NDArray[Any]) -> tuple[NDArray[np.int32], Measurement]:
+        """Return the class index of every row and what a prediction costs, from one build."""
+        rows = self.accept(export, X)
         predict = f"{export.name}_predict"
-        image = build_image(export, self.compiler_flags, (predict,))
+        image = build_image(export, self.compiler_flags, (predict,), self.compile_seconds)
         emulated = self._boot(export, image)
         emulated.count_instructions()
         emulated.paint_stack()
+        labels = np.empty(len(rows), dtype=np.int32)
         counts = []
-        for row in rows:
+        for i, row in enumerate(rows):
             emulated.write_row(row)
             before = emulated.instructions
-            emulated.predict(predict)
+            labels[i] = emulated.predict(predict)
             counts.append(emulated.instructions - before)
-        return Measurement(
+        return labels, Measurement(
             flash=image.flash,
             ram=image.static_ram + emulated.stack_used(),
             instructions=sum(counts) / len(counts),

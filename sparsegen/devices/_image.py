@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sparsegen.devices._toolchain import SECTION_FLAGS, compile_with, standard, write_files, zig
+from sparsegen.devices._toolchain import SECTION_FLAGS, TOOL_SECONDS, compile_with, standard, write_files, zig
 from sparsegen.errors import ToolError
 from sparsegen.targets import Export
 
@@ -54,7 +54,9 @@ class Image:
     static_ram: int
 
 
-def build_image(export: Export, machine_flags: Sequence[str], roots: Sequence[str]) -> Image:
+def build_image(
+    export: Export, machine_flags: Sequence[str], roots: Sequence[str], seconds: float = TOOL_SECONDS
+) -> Image:
     """Return ``export`` built with a processor's compiler flags; the linker keeps only what ``roots`` reach."""
     with tempfile.TemporaryDirectory(prefix="sparsegen-") as name:
         folder = Path(name)
@@ -62,9 +64,10 @@ def build_image(export: Export, machine_flags: Sequence[str], roots: Sequence[st
         script, elf = folder / "sparsegen_link.ld", folder / "sparsegen_image.elf"
         script.write_text(LINKER_SCRIPT % {"roots": " ".join(roots)})
         link = [f"-Wl,-e,{roots[0]}", "-Wl,--gc-sections", f"-Wl,-T,{script}"]
-        flags = [*machine_flags, standard(export), OPTIMISE, KEEP_SYMBOLS, "-ffreestanding", *SECTION_FLAGS]
-        flags.append(f"-I{folder}")
-        compile_with(zig(), [*flags, *sources, "-o", str(elf), *link], folder, f"{export.name} ({export.target})")
+        flags = [standard(export), OPTIMISE, KEEP_SYMBOLS, "-ffreestanding", *SECTION_FLAGS, f"-I{folder}"]
+        flags += machine_flags  # last, so that they may override the others
+        arguments = [*flags, *sources, "-o", str(elf), *link]
+        compile_with(zig(), arguments, folder, f"{export.name} ({export.target})", seconds)
         image = read_image(elf.read_bytes())
     absent = [symbol for symbol in roots if symbol not in image.symbols]
     if absent:

@@ -97,21 +97,23 @@ def write_files(export: Export, folder: Path) -> list[str]:
     return [str(folder / name) for name in export.sources]
 
 
-def compile_with(compiler: Sequence[str], arguments: Sequence[str], folder: Path, subject: str) -> None:
+def compile_with(
+    compiler: Sequence[str], arguments: Sequence[str], folder: Path, subject: str, seconds: float = TOOL_SECONDS
+) -> None:
     """Run the compiler in ``folder``, or raise with the first lines of what it said about ``subject``."""
-    finished = run_tool([*compiler, *arguments], folder)
+    finished = run_tool([*compiler, *arguments], folder, seconds)
     if finished.returncode != 0:
         said = first_lines(finished.stderr.decode(errors="replace"), folder)
         raise ToolError(f"{subject} does not compile; the compiler says: {said}")
 
 
-def run_tool(command: Sequence[str], folder: Path) -> subprocess.CompletedProcess[bytes]:
+def run_tool(command: Sequence[str], folder: Path, seconds: float = TOOL_SECONDS) -> subprocess.CompletedProcess[bytes]:
     """Return the finished process, or raise where the tool cannot start or does not end."""
     program = Path(command[0]).name
     try:
-        return subprocess.run(command, cwd=folder, capture_output=True, timeout=TOOL_SECONDS, check=False)
+        return subprocess.run(command, cwd=folder, capture_output=True, timeout=seconds, check=False)
     except subprocess.TimeoutExpired:
-        raise ToolError(f"{program} did not end within {TOOL_SECONDS} s; try fewer rows or a smaller model") from None
+        raise ToolError(f"{program} did not end within {seconds:g} s; try fewer rows or a smaller model") from None
     except OSError as error:
         raise ToolError(f"{program} cannot be started: {error.strerror}; check your installation") from error
 

@@ -19,6 +19,7 @@ from sparsegen.devices._image import read_image
 from sparsegen.devices._toolchain import (
     DEVICES_EXTRA,
     SECTION_FLAGS,
+    TOOL_SECONDS,
     compile_with,
     compiler_name,
     first_lines,
@@ -46,6 +47,8 @@ class Host(Device):
     name = "host"
     description = "this computer, with its own C compiler"
     runs = "c"
+    compile_seconds: float = TOOL_SECONDS
+    """The longest that a build may take."""
 
     def __init__(
         self,
@@ -79,12 +82,27 @@ class Host(Device):
         rows = self.accept(export, X)
         with tempfile.TemporaryDirectory(prefix="sparsegen-") as name:
             folder = Path(name)
+            return self._outputs(self._build(export, folder), export, rows, folder)
+
+    def predict_and_count(self, export: Export, X: NDArray[Any], counted: int) -> tuple[Outputs, float | None]:
+        """Return what the build gives for every row and the mean instructions of ``counted`` of them, from one build.
+
+        The count is ``None`` where valgrind is not installed, or no row is to be counted.
+        """
+        rows = self.accept(export, X)
+        with tempfile.TemporaryDirectory(prefix="sparsegen-") as name:
+            folder = Path(name)
             program = self._build(export, folder)
-            results = folder / "results.bin"
-            stored = _store(rows.astype(rows.dtype.newbyteorder(self._byte_order)), folder)
-            _execute([*self._launcher, str(program), str(stored), str(results)], folder, export.name)
-            record = np.dtype([("scores", export.score_dtype, (export.n_outputs,)), ("label", np.int32)])
-            out = np.frombuffer(results.read_bytes(), dtype=record.newbyteorder(self._byte_order)).astype(record)
+            out = self._outputs(program, export, rows, folder)
+            few = thin(rows, counted) if counted else rows[:0]
+            return out, _count(program, few, folder, f"{export.name}_predict") if len(few) else None
+
+    def _outputs(self, program: Path, export: Export, rows: NDArray[Any], folder: Path) -> Outputs:
+        results = folder / "results.bin"
+        stored = _store(rows.astype(rows.dtype.newbyteorder(self._byte_order)), folder)
+        _execute([*self._launcher, str(program), str(stored), str(results)], folder, export.name)
+        record = np.dtype([("scores", export.score_dtype, (export.n_outputs,)), ("label", np.int32)])
+        out = np.frombuffer(results.read_bytes(), dtype=record.newbyteorder(self._byte_order)).astype(record)
         if len(out) != len(rows):
             raise ToolError(f"{export.name} gave {len(out)} results for {len(rows)} rows; check the disk is not full")
         return Outputs(np.ascontiguousarray(out["scores"]), np.ascontiguousarray(out["label"]))
@@ -110,7 +128,8 @@ class Host(Device):
 
     def _compile(self, export: Export, arguments: Sequence[str], folder: Path) -> None:
         flags = self._flags or (standard(export), OPTIMISE)
-        compile_with(self._command(), [*flags, f"-I{folder}", *arguments], folder, f"{export.name} ({export.target})")
+        subject = f"{export.name} ({export.target})"
+        compile_with(self._command(), [*flags, f"-I{folder}", *arguments], folder, subject, self.compile_seconds)
 
     def _build(self, export: Export, folder: Path) -> Path:
         sources = write_files(export, folder)

@@ -1,0 +1,2 @@
+/* Included by emlearn, whose predictions use nothing of it. */
+#include <stddef.h>
