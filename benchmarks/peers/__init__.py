@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from benchmarks.peers._problem import Problem
 from benchmarks.peers._row import Labels, Row, fill
-from benchmarks.peers._stage import MEASURED_ROWS, Stage
+from benchmarks.peers._stage import HOST, MEASURED_ROWS, Stage
 from sparsegen.devices._toolchain import absent
 from sparsegen.registry import Registry
 from sparsegen.targets import Export
@@ -79,9 +79,8 @@ class CPeer(Peer):
         for model in self.models(problem):
             blank = Row(problem.name, self.name, model.setting)
             runs_on = stage.devices if self.only_device is None else [self.only_device]
-            costs = stage.costs(
-                lambda _, made=model.export: made, model.inputs, runs_on, self.measured_rows, model.link_flags
-            )
+            made = dict.fromkeys((HOST, *stage.devices), model.export)
+            costs = stage.costs(made.__getitem__, model.inputs, runs_on, self.measured_rows, model.link_flags)
             for device in stage.devices:
                 if device in runs_on:
                     yield fill(blank, device, costs[device], problem.test_labels, model.python_labels)

@@ -40,13 +40,15 @@ def main(arguments: Sequence[str]) -> str:
         "--load", type=Path, nargs="+", metavar="FILE", help="show what earlier runs wrote with --json"
     )
     chosen = options.parse_args(arguments)
-    if chosen.load is not None:
-        rows, notes = list(dict.fromkeys(row for path in chosen.load for row in _load(path))), []
-    else:
-        rows, notes = _run(chosen)
+    rows, notes = _run(chosen) if chosen.load is None else (_loaded(chosen.load), [])
     if chosen.draw is not None:
         draw(rows, chosen.draw)
     return _report.as_json([asdict(row) for row in rows]) if chosen.json else "\n\n".join([*table(rows), *notes])
+
+
+def _loaded(paths: Sequence[Path]) -> list[Row]:
+    """Return the rows of several runs; those that two runs share are the same, and kept once."""
+    return list(dict.fromkeys(row for path in paths for row in _load(path)))
 
 
 def _load(path: Path) -> list[Row]:

@@ -43,7 +43,7 @@ class EmulatedDevice(Device):
         self.profile = profile
         self.loops = loops
         self.processor = processor
-        self.compiler_flags = ("-target", target, f"-mcpu={cpu}")
+        self.compiler_flags: tuple[str, ...] = ("-target", target, f"-mcpu={cpu}")
 
     def missing(self) -> str | None:
         """Return what to install, as a sentence, or ``None`` where the device can run here."""
