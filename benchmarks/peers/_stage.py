@@ -93,9 +93,11 @@ def _on(name: str, export: Export, inputs: NDArray[Any], on_host: Cost, measured
     if value is None:
         value, unit = measured.cycles, CYCLES
     remarks = []
-    short = None if device.profile is None else device.profile.shortage(measured.flash, measured.ram)
-    if short is not None and device.profile is not None:
-        remarks.append(f"does not fit the {device.profile.part}: {short}")
+    if device.profile is not None:
+        row_bytes = export.n_features * export.input_dtype.itemsize
+        with_row = None if measured.ram is None else measured.ram + row_bytes
+        short = device.profile.shortage(measured.flash, with_row)
+        remarks += [f"does not fit the {device.profile.part} with its row: {short}"] if short else []
     if labels is not None and on_host.labels is not None:
         wrong = int(np.count_nonzero(labels != on_host.labels[few]))
         remarks += [f"{wrong} of {len(few)} labels differ from this computer's"] if wrong else []

@@ -28,11 +28,13 @@ class EmlearnMlp(CPeer):
         """Return networks of several sizes."""
         import emlearn
         from sklearn.neural_network import MLPClassifier
+        from sklearn.preprocessing import StandardScaler
 
-        train, test = problem.scaled
+        scaler = StandardScaler().fit(problem.train.X)  # networks need it, whatever the SVC reads
+        train, test = (scaler.transform(X).astype(FLOAT).astype(np.float64) for X in (problem.train.X, problem.test.X))
         for hidden in HIDDEN:
             network: Any = MLPClassifier((hidden,), max_iter=500, random_state=problem.seed)
-            with warnings.catch_warnings():
+            with warnings.catch_warnings(), np.errstate(under="ignore"):
                 warnings.simplefilter("ignore")  # small networks go on improving after the last iteration
                 network.fit(train, problem.train_labels)
             with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):  # it compiles where it is called

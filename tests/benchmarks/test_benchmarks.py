@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from benchmarks import _report, accuracy_bytes, ida, integers, methods, train, usps
+from benchmarks import _report, accuracy_bytes, ida, integers, marginal, methods, train, usps
 from sparsegen.devices import DEVICES
 from sparsegen.methods import METHODS
 
@@ -110,9 +110,21 @@ def test_integers_lose_little_and_say_beyond_which_score_nothing() -> None:
     assert "| breast_cancer | q7 |" in integers.main(["--sets", "breast_cancer", "--max-iter", "5"])
 
 
-@pytest.mark.parametrize("name", ["ida", "usps", "train", "scaling", "integers", "methods", "accuracy_bytes"])
+@pytest.mark.parametrize(
+    "name", ["ida", "usps", "train", "scaling", "integers", "marginal", "methods", "accuracy_bytes"]
+)
 def test_runs_as_a_module(name: str) -> None:
     root = Path(__file__).parents[2]
     command = [sys.executable, "-m", f"benchmarks.{name}", "--help"]
     out = subprocess.run(command, capture_output=True, text=True, check=True, cwd=root)
     assert "--data" in out.stdout
+
+
+def test_marginal_splits_a_figure_into_its_parts() -> None:
+    found = {(m, d): 500.0 + 4 * m * d + 30 * m + 2 * d for m in (32, 64) for d in (32, 64)}
+    assert marginal.split(found) == (500.0, 4.0, 30.0, 2.0)
+    if DEVICES["cortex-m4f"].missing():
+        pytest.skip(str(DEVICES["cortex-m4f"].missing()))
+    flash, cost = json.loads(run(marginal, "--device", "cortex-m4f", "--dtype", "q7", "--json"))
+    assert flash["product"] == pytest.approx(1.0, abs=0.05)  # a byte
+    assert 0.0 < cost["product"] < 4.0

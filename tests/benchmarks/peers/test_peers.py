@@ -101,7 +101,7 @@ def test_a_device_too_small_for_the_tables_says_so(wine: Problem) -> None:
     large = replace(model.export, table_bytes=40_000)
     cost = stage.costs(lambda _: large, model.inputs, [device])[device]
     assert cost.value is None
-    assert cost.remark.startswith("does not fit the ATmega328P: needs at least 40,000 bytes of flash")
+    assert cost.remark.startswith("does not fit the ATmega328P with its row: needs at least 40,000 bytes of flash")
 
 
 def test_one_compiler_and_the_same_flags_give_our_usual_figures(wine: Problem) -> None:
