@@ -98,5 +98,5 @@ def _integers(problem: Problem) -> Format:
 
 def _train(problem: Problem, rows: Dataset, others: Dataset, n_vectors: int, C: float) -> TrainingReport:
     projection = PROJECTION if problem.n_features > 2 * PROJECTION else None
-    parameters = {"n_vectors": n_vectors, "C": C, "projection": projection}
+    parameters = {"n_vectors": n_vectors, "C": C, "gamma": "scale", "projection": projection}
     return train(rows, others, scale=problem.scale, seed=problem.seed, parameters=parameters)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.peers import PEERS, CPeer, PeerModel
-from benchmarks.peers._emlearn import emlearn_export
+from benchmarks.peers._emlearn import emlearn_export, load_emlearn
 from benchmarks.peers._problem import Problem
 from sparsegen.arrays import Array
 
@@ -27,14 +27,13 @@ class EmlearnForest(CPeer):
 
     def models(self, problem: Problem) -> Iterator[PeerModel]:
         """Return forests of several sizes, each in both forms."""
-        import emlearn
         from sklearn.ensemble import RandomForestClassifier
 
         train, test = spread(problem.train.X, problem.test.X)
         for trees in TREES:
             forest: Any = RandomForestClassifier(trees, random_state=problem.seed).fit(train, problem.train_labels)
             for method in METHODS:
-                converted = emlearn.convert(forest, method=method, dtype="int16_t")
+                converted = load_emlearn().convert(forest, method=method, dtype="int16_t")
                 export = emlearn_export(problem, converted, INT16)
                 yield PeerModel(f"{trees} trees, {method}", export, test, forest.predict(test))
 

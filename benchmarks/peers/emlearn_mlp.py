@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.peers import PEERS, CPeer, PeerModel
-from benchmarks.peers._emlearn import emlearn_export
+from benchmarks.peers._emlearn import emlearn_export, load_emlearn
 from benchmarks.peers._problem import Problem
 
 HIDDEN = (4, 8, 16, 32, 64)
@@ -26,7 +26,6 @@ class EmlearnMlp(CPeer):
 
     def models(self, problem: Problem) -> Iterator[PeerModel]:
         """Return networks of several sizes."""
-        import emlearn
         from sklearn.neural_network import MLPClassifier
         from sklearn.preprocessing import StandardScaler
 
@@ -34,11 +33,11 @@ class EmlearnMlp(CPeer):
         train, test = (scaler.transform(X).astype(FLOAT).astype(np.float64) for X in (problem.train.X, problem.test.X))
         for hidden in HIDDEN:
             network: Any = MLPClassifier((hidden,), max_iter=500, random_state=problem.seed)
-            with warnings.catch_warnings(), np.errstate(under="ignore"):
+            with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # small networks go on improving after the last iteration
                 network.fit(train, problem.train_labels)
             with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):  # it compiles where it is called
-                export = emlearn_export(problem, emlearn.convert(network), FLOAT)
+                export = emlearn_export(problem, load_emlearn().convert(network), FLOAT)
             yield PeerModel(f"MLP, {hidden} hidden", export, test, network.predict(test))
 
 
