@@ -10,8 +10,8 @@ import numpy as np
 from sparsegen.arrays import Array
 from sparsegen.lowering.calibrate import Box
 from sparsegen.lowering.formats import InputKind
+from sparsegen.lowering.grid_reader import GridReader
 from sparsegen.lowering.program import float32
-from sparsegen.lowering.reader import GridReader
 from sparsegen.model import Transform
 
 WHOLE_TOLERANCE = 1e-9  # a number this close to a whole one counts as whole

@@ -25,7 +25,7 @@ from sparsegen.arrays import Array
 from sparsegen.lowering.calibrate import Box
 from sparsegen.lowering.curves import HalfPower, Integers, SampledCurve
 from sparsegen.lowering.formats import IntegerFormat
-from sparsegen.lowering.reader import GridReader
+from sparsegen.lowering.grid_reader import GridReader
 from sparsegen.model import Label, class_indices
 
 INT32_MAX = 2**31 - 1

@@ -35,11 +35,13 @@ from sparsegen.lowering.curves import (
     sample_curve,
 )
 from sparsegen.lowering.formats import InputKind, IntegerFormat
+from sparsegen.lowering.grid_reader import GridReader
 from sparsegen.lowering.input_range import WHOLE_TOLERANCE, OwnSteps, as_read, covered, grid_range, own_steps
 from sparsegen.lowering.integer_program import INT32_MAX, IntegerProgram, IntegerProjection
 from sparsegen.lowering.locate_data import thinned
 from sparsegen.lowering.program import FORM_OF_DISTANCE
-from sparsegen.lowering.reader import MAX_SHIFT, GridReader, make_reader
+from sparsegen.lowering.read_integers import MAX_SHIFT
+from sparsegen.lowering.reader import make_reader
 from sparsegen.model import SparseModel, Transform
 
 STEPS_TRIED = 4  # the one that covers the whole range, and finer ones

@@ -18,6 +18,7 @@ from sparsegen.lowering.coefficients import score_error
 from sparsegen.lowering.formats import INPUT_KINDS
 from sparsegen.lowering.guarantee import guarantee
 from sparsegen.lowering.quantize import MAX_OCTAVE
+from sparsegen.lowering.read_integers import make_whole_reader
 from sparsegen.lowering.reader import make_reader
 from sparsegen.model import SparseModel
 
@@ -192,7 +193,7 @@ def test_bytes_that_are_their_own_indices_are_read_as_they_are():
 def test_a_reader_rounds_every_value_of_its_type(reads, levels, span):
     kind = np.iinfo(np.int16 if reads == "raw-int16" else np.uint8)
     low, step = np.array([kind.min + 1.0]), np.array([span / levels])
-    reader = make_reader(INPUT_KINDS[reads], low, step, levels)
+    reader = make_whole_reader(INPUT_KINDS[reads], low, step, levels)
     x = np.arange(kind.min, kind.max + 1)[:, None]
     exact = np.clip((x - low) / step, 0, levels)
     assert np.abs(reader(x) - exact).max() <= 0.5 + 0.13 + (levels > 255)

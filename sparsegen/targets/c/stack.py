@@ -23,8 +23,8 @@ class Added:
 
 FLOAT = (Added("-Os", 264, 352), Added("-O2", 320, 432))
 INTEGER = (Added("-Os", 128, 160), Added("-O2", 216, 248))
-READING_FLOATS = 64
-"""What the library that computes floats adds to integer programs."""
+READING_FLOATS = 48
+"""What compilers add to integer programs that take floats apart."""
 
 
 def float_stack(buffers: int, scores: int, row: int) -> Lines:
@@ -41,16 +41,16 @@ def integer_stack(buffers: int, scores: int, row: int, *, is_binary: bool, reads
 
     The self-test computes scores, with a row and scores of its own.
     """
-    library = READING_FLOATS if reads_floats else 0
+    reading = READING_FLOATS if reads_floats else 0
     predict = buffers + (0 if is_binary else scores)
-    return _lines(predict, row + scores + buffers, INTEGER, library)
+    return _lines(predict, row + scores + buffers, INTEGER, reading)
 
 
-def _lines(predict: int, selftest: int, added: tuple[Added, ...], library: int = 0) -> Lines:
+def _lines(predict: int, selftest: int, added: tuple[Added, ...], more: int = 0) -> Lines:
     return tuple(
         (
             f"stack at {a.level}",
-            f"at most {predict + a.predict + library} bytes for a prediction, {selftest + a.selftest + library} for "
+            f"at most {predict + a.predict + more} bytes for a prediction, {selftest + a.selftest + more} for "
             "the self-test, in tests with gcc and clang for Cortex-M, RV32 and AVR",
         )
         for a in added

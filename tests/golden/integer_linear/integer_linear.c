@@ -2,7 +2,7 @@
 
 #include "integer_linear.h"
 
-#if INTEGER_LINEAR_EXPORT != 0xfee2cb3au
+#if INTEGER_LINEAR_EXPORT != 0xbde6b7c2u
 #error "this file and integer_linear.h are from different exports; export both again"
 #endif
 
@@ -18,9 +18,6 @@
 #define INTEGER_LINEAR_ROM
 #endif
 
-/* factor of each raw feature */
-static const INTEGER_LINEAR_ROM int16_t integer_linear_multiplier[4] = {16384, 16384, 16384, 16384};
-
 /* added to each product */
 static const INTEGER_LINEAR_ROM int32_t integer_linear_bias[4] = {-155648, -548864, -368640, -270336};
 
@@ -32,6 +29,17 @@ static const INTEGER_LINEAR_ROM int16_t integer_linear_coef[12] = {
 /* score of each output before any vector is added */
 static const INTEGER_LINEAR_ROM int32_t integer_linear_intercept[3] = {-1279322, 584270, -963916};
 
+/* Turns every feature into its index. */
+static void integer_linear_read(const uint8_t *x, uint16_t *q)
+{
+    for (int j = 0; j < 4; ++j) {
+        const int32_t t = ((int32_t)x[j] * 16384) + integer_linear_bias[j];
+        const uint32_t index = (t > 0) ? ((uint32_t)t >> 14u) : 0u;
+
+        q[j] = (uint16_t)((index < 79u) ? index : 79u);
+    }
+}
+
 void integer_linear_scores(const uint8_t *x, int32_t *scores)
 {
     uint16_t q[4];
@@ -41,12 +49,7 @@ void integer_linear_scores(const uint8_t *x, int32_t *scores)
     for (int k = 0; k < 3; ++k) {
         scores[k] = integer_linear_intercept[k];
     }
-    for (int j = 0; j < 4; ++j) {
-        const int32_t t = ((int32_t)x[j] * integer_linear_multiplier[j]) + integer_linear_bias[j];
-        const uint32_t index = (t > 0) ? ((uint32_t)t >> 14) : 0u;
-
-        q[j] = (uint16_t)((index < 79u) ? index : 79u);
-    }
+    integer_linear_read(x, q);
     for (int k = 0; k < 3; ++k) {
         scores[k] += (int32_t)f[0] * c[0];
         scores[k] += (int32_t)f[1] * c[1];
@@ -125,15 +128,13 @@ int integer_linear_selftest(void)
     int32_t scores[INTEGER_LINEAR_OUTPUTS];
     uint32_t sum = 0u;
 
-    sum += integer_linear_sum((const volatile INTEGER_LINEAR_ROM uint8_t *)integer_linear_multiplier,
-        (uint32_t)sizeof(integer_linear_multiplier));
     sum += integer_linear_sum((const volatile INTEGER_LINEAR_ROM uint8_t *)integer_linear_bias,
         (uint32_t)sizeof(integer_linear_bias));
     sum += integer_linear_sum((const volatile INTEGER_LINEAR_ROM uint8_t *)integer_linear_coef,
         (uint32_t)sizeof(integer_linear_coef));
     sum += integer_linear_sum((const volatile INTEGER_LINEAR_ROM uint8_t *)integer_linear_intercept,
         (uint32_t)sizeof(integer_linear_intercept));
-    if (sum != 1506286u) {
+    if (sum != 1489646u) {
         return -1;
     }
     for (int i = 0; i < 4; ++i) {

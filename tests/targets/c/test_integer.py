@@ -203,7 +203,7 @@ def damaged(export, table):
 
 DAMAGE = [
     ("integer_rbf", "rows"), ("integer_rbf", "powers"), ("integer_powers", "rows"), ("integer_powers", "intercept"),
-    ("integer_powers", "offset"), ("integer_powers", "factor"), ("integer_projected", "projection"),
+    ("integer_powers", "start"), ("integer_projected", "projection"),
     ("integer_avr", "rows"), ("integer_laplacian", "rows"), ("integer_linear", "coef"), ("integer_linear", "intercept"),
 ]  # fmt: skip
 
