@@ -14,6 +14,7 @@ from sparsegen.lowering.grid_reader import GridReader
 from sparsegen.lowering.program import float32
 from sparsegen.model import Transform
 
+SHARING_MAY_COST = 1.05  # of what reading all features may lose
 WHOLE_TOLERANCE = 1e-9  # a number this close to a whole one counts as whole
 
 
@@ -48,6 +49,17 @@ def own_steps(box: Box, T: Transform, most: int, reads: InputKind) -> OwnSteps:
         return OwnSteps(box.low, step, max(1, math.ceil(np.max(span / step) - WHOLE_TOLERANCE)))
     step = np.where(span > 0.0, span, 1.0 / np.abs(T.scale)) / most  # a constant feature: one unit of the scaler
     return OwnSteps(box.low, step, most)
+
+
+def shared_steps(box: Box, T: Transform, most: int, reads: InputKind, weights: Array) -> OwnSteps | None:
+    """Return one step for all features, over the range of all; ``None`` where readings would be less exact.
+
+    ``weights`` (outputs, features) say how much a raw feature moves what is computed from it.
+    """
+    whole = Box(np.full_like(box.low, box.low.min()), np.full_like(box.high, box.high.max()))
+    shared, own = (own_steps(around, T, most, reads) for around in (whole, box))
+    lost, lost_alone = (np.abs(weights) @ steps.step for steps in (shared, own))
+    return shared if np.all(lost <= SHARING_MAY_COST * lost_alone) else None
 
 
 def grid_range(box: Box, low: Array, step: Array, levels: int) -> Box:

@@ -98,6 +98,11 @@ class IntegerProgram:
         return self.form == "linear"
 
     @property
+    def shares_steps(self) -> bool:
+        """Whether all raw features have the same grid."""
+        return bool(np.all(self.step == self.step[0]) and np.all(self.low == self.low[0]))
+
+    @property
     def input_dtype(self) -> np.dtype[Any]:
         """The type of one feature as the program reads it."""
         return self.reader.kind.dtype_in(self.numbers)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from sparsegen.lowering.calibrate import Box
 from sparsegen.lowering.formats import FLOAT_INPUT, INPUT_KINDS
-from sparsegen.lowering.input_range import as_read, covered, grid_range, own_steps
+from sparsegen.lowering.input_range import as_read, covered, grid_range, own_steps, shared_steps
 from sparsegen.lowering.read_integers import make_whole_reader
 from sparsegen.lowering.reader import make_reader
 from sparsegen.model import Transform
@@ -61,6 +61,20 @@ def test_bytes_are_their_own_indices_where_there_are_as_many():
     assert (own.low.tolist(), own.step.tolist(), own.levels) == ([0.0, 0.0], [1.0, 1.0], 255)
     assert own_steps(wide, T, 4095, UINT8).levels == 50
     assert own_steps(wide, T, 255, INT16).low.tolist() == [10.0, 0.0]
+
+
+def test_all_features_share_a_step_where_that_costs_little():
+    T, weights = Transform.identity(3), np.array([[1.0, -2.0, 1.0]])
+    shared = shared_steps(box([0.0, 0.0, 0.1], [10.0, 10.0, 10.0]), T, 100, FLOAT_INPUT, weights)
+    assert shared is not None
+    assert (shared.low.tolist(), shared.step.tolist(), shared.levels) == ([0.0] * 3, [0.1] * 3, 100)
+    last = box([0.0, 0.0, 0.0], [10.0, 10.0, 8.1])
+    assert shared_steps(last, T, 100, FLOAT_INPUT, weights) is not None, "5 % of all that is lost"
+    assert shared_steps(last, T, 100, FLOAT_INPUT, np.array([[1.0, -2.0, 1.0], [0.0, 1.0, -1.0]])) is None
+    assert shared_steps(box([0.0, 0.0, 0.0], [10.0, 10.0, 7.9]), T, 100, FLOAT_INPUT, weights) is None
+    whole = shared_steps(box([5.0, 0.0, 7.0], [50.0, 60.0, 20.0]), T, 255, INT16, weights)
+    assert whole is not None
+    assert (whole.low.tolist(), whole.step.tolist(), whole.levels) == ([0.0] * 3, [1.0] * 3, 60)
 
 
 def test_a_grid_tells_half_a_step_beyond_its_ends_apart_but_adds_no_sign():

@@ -81,6 +81,7 @@ def integer_code(lowered: Lowered, program: IntegerProgram, name: str, loops: st
         program.input_dtype.itemsize * program.n_features,
         is_binary=program.n_outputs == 1,
         reads_floats=reader.kind.is_float,
+        is_projected=projection is not None,
     )
     card = card_lines(lowered, len(program.vectors), stage, table_bytes, stack)
     source = "projected" if projection is not None else "q" if buffered else "x"

@@ -25,6 +25,8 @@ FLOAT = (Added("-Os", 264, 352), Added("-O2", 320, 432))
 INTEGER = (Added("-Os", 128, 160), Added("-O2", 216, 248))
 READING_FLOATS = 48
 """What compilers add to integer programs that take floats apart."""
+READING_APART = 64
+"""What they add where that is a function of its own, because ``in_range`` needs it too."""
 
 
 def float_stack(buffers: int, scores: int, row: int) -> Lines:
@@ -36,12 +38,14 @@ def float_stack(buffers: int, scores: int, row: int) -> Lines:
     return _lines(predict, row + scores + predict, FLOAT)
 
 
-def integer_stack(buffers: int, scores: int, row: int, *, is_binary: bool, reads_floats: bool) -> Lines:
+def integer_stack(
+    buffers: int, scores: int, row: int, *, is_binary: bool, reads_floats: bool, is_projected: bool
+) -> Lines:
     """Return the bounds of an integer program; a binary prediction needs no array for its score.
 
     The self-test computes scores, with a row and scores of its own.
     """
-    reading = READING_FLOATS if reads_floats else 0
+    reading = reads_floats * (READING_FLOATS + is_projected * READING_APART)
     predict = buffers + (0 if is_binary else scores)
     return _lines(predict, row + scores + buffers, INTEGER, reading)
 
