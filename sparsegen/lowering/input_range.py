@@ -14,7 +14,7 @@ from sparsegen.lowering.grid_reader import GridReader
 from sparsegen.lowering.program import float32
 from sparsegen.model import Transform
 
-SHARING_MAY_COST = 1.05  # of what reading all features may lose
+SHARING_MAY_COST = 1.05  # times what is lost without
 WHOLE_TOLERANCE = 1e-9  # a number this close to a whole one counts as whole
 
 
@@ -52,14 +52,17 @@ def own_steps(box: Box, T: Transform, most: int, reads: InputKind) -> OwnSteps:
 
 
 def shared_steps(box: Box, T: Transform, most: int, reads: InputKind, weights: Array) -> OwnSteps | None:
-    """Return one step for all features, over the range of all; ``None`` where readings would be less exact.
+    """Return one step for all features, over the range of all; ``None`` where more would be lost than with their own.
 
-    ``weights`` (outputs, features) say how much a raw feature moves what is computed from it.
+    ``weights`` (outputs, features) say how much a raw feature moves what is computed from it. Reading loses part of a
+    step, weighted; rounded weights lose part of every index.
     """
     whole = Box(np.full_like(box.low, box.low.min()), np.full_like(box.high, box.high.max()))
     shared, own = (own_steps(around, T, most, reads) for around in (whole, box))
-    lost, lost_alone = (np.abs(weights) @ steps.step for steps in (shared, own))
-    return shared if np.all(lost <= SHARING_MAY_COST * lost_alone) else None
+    read, read_alone = (np.abs(weights) @ steps.step for steps in (shared, own))
+    reach, reach_alone = (np.sum((box.high - steps.low) / steps.step) for steps in (shared, own))
+    is_close = np.all(read <= SHARING_MAY_COST * read_alone) and reach <= SHARING_MAY_COST * reach_alone
+    return shared if is_close else None
 
 
 def grid_range(box: Box, low: Array, step: Array, levels: int) -> Box:

@@ -72,9 +72,10 @@ def test_all_features_share_a_step_where_that_costs_little():
     assert shared_steps(last, T, 100, FLOAT_INPUT, weights) is not None, "5 % of all that is lost"
     assert shared_steps(last, T, 100, FLOAT_INPUT, np.array([[1.0, -2.0, 1.0], [0.0, 1.0, -1.0]])) is None
     assert shared_steps(box([0.0, 0.0, 0.0], [10.0, 10.0, 7.9]), T, 100, FLOAT_INPUT, weights) is None
-    whole = shared_steps(box([5.0, 0.0, 7.0], [50.0, 60.0, 20.0]), T, 255, INT16, weights)
+    whole = shared_steps(box([2.0, 0.0, 1.0], [50.0, 60.0, 20.0]), T, 255, INT16, weights)
     assert whole is not None
     assert (whole.low.tolist(), whole.step.tolist(), whole.levels) == ([0.0] * 3, [1.0] * 3, 60)
+    assert shared_steps(box([5.0, 0.0, 7.0], [50.0, 60.0, 20.0]), T, 255, INT16, weights) is None, "larger indices"
 
 
 def test_a_grid_tells_half_a_step_beyond_its_ends_apart_but_adds_no_sign():

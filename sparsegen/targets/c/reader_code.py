@@ -28,7 +28,8 @@ class Parameter:
     def value(self) -> str:
         """What all features share, as C writes it."""
         value = int(self.table.values[0])
-        return f"{value}u" if self.table.dtype.kind == "u" else c_int(value)
+        text = f"{value}u" if self.table.dtype.kind == "u" else c_int(value)
+        return f"({text})" if value < 0 else text
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@
  * size: 0 vectors, 4 features, 3 classes
  * input: raw whole numbers
  * number format: q15: 16-bit vectors and indices, 16-bit coefficients
- * flash: 36 bytes of tables, plus code
+ * flash: 52 bytes of tables, plus code
  * RAM: stack only; on AVR also 10 bytes of label text
  * stack at -Os: at most 148 bytes for a prediction, 184 for the self-test, in tests with gcc and clang for Cortex-M, RV32 and AVR
  * stack at -O2: at most 236 bytes for a prediction, 272 for the self-test, in tests with gcc and clang for Cortex-M, RV32 and AVR
@@ -16,8 +16,8 @@
  * range of x[2]: 23 to 88
  * range of x[3]: 17 to 88
  * range: holds points around the model's vectors
- * score error: at most 0.0006091 for every input in range
- * label: the real-valued model's for every input in range for which that model's lead is more than 0.001054
+ * score error: at most 0.0005601 for every input in range
+ * label: the real-valued model's for every input in range for which that model's lead is more than 0.0009091
  * overflow: ruled out for every input; scores stay within -3143805 and 3694356
  * agreement: 99.40 % of 4018 points near the vectors keep their label
  *
@@ -36,7 +36,7 @@
 #include <stdint.h>
 
 /* Which export this is: its source refuses the header of another. */
-#define INTEGER_LINEAR_EXPORT 0x9fdaed0du
+#define INTEGER_LINEAR_EXPORT 0xbde6b7c2u
 #define INTEGER_LINEAR_FEATURES 4
 #define INTEGER_LINEAR_CLASSES 3
 #define INTEGER_LINEAR_OUTPUTS 3
