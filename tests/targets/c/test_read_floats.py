@@ -61,9 +61,33 @@ def test_every_pattern_is_read_as_simulated(device):
         assert np.array_equal(on.run(export, inputs).scores, integer_program(export).scores(inputs)), what
 
 
+@pytest.mark.parametrize("device", ["host", "cortex-m4f", "atmega328p"])
+@pytest.mark.parametrize("scale", [1.0, 1e-3])
+def test_loops_of_a_device_read_as_simulated_too(device, scale):
+    """A narrow kernel around 2 points, whose score changes with every index near them."""
+    on = DEVICES[device]
+    if reason := on.missing():
+        pytest.skip(reason)
+    of = replace(model([rbf(1.0)], 2, 2, (0, 1)), transform=Transform(np.array([3.0, 0.0]), np.array([1.0, scale])))
+    rows = of.transform.offset + np.random.default_rng(0).uniform(-1.0, 1.0, (50, 2)) / of.transform.scale
+    export = TARGETS["c"].export(of, "m", Format("q15", rows=rows), on.loops)
+    program = integer_program(export)
+    assert isinstance(program.reader, FloatReader)
+    assert program.reader.is_wide
+    inputs = np.vstack([hostile(export), program.inputs(rows)])
+    assert np.array_equal(on.run(export, inputs).scores, program.scores(inputs))
+    assert len(np.unique(program.scores(inputs))) > 300
+
+
 @pytest.mark.parametrize(
     ("device", "dtype", "most"),
-    [("cortex-m0plus", "q7", 40), ("cortex-m3", "q7", 34), ("atmega328p", "q7", 200), ("cortex-m0plus", "q15", 60)],
+    [
+        ("cortex-m0plus", "q7", 40),
+        ("cortex-m3", "q7", 34),
+        ("atmega328p", "q7", 200),
+        ("cortex-m0plus", "q15", 56),
+        ("atmega328p", "q15", 250),
+    ],
 )
 def test_a_feature_costs_little_to_read(device, dtype, most):
     """Beside a program that is given indices; every feature has its own scale, as after a standard scaler."""
