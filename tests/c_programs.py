@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import ctypes
+import re
 import shutil
 import subprocess
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
 
 from sparsegen.devices import DEVICES
@@ -92,3 +95,27 @@ def run_c(source: str, folder: Path, *flags: str, stdin: bytes = b"") -> bytes:
     built = compile_c(any_compiler(), "-std=c99", "-O2", *flags, folder / "program.c", "-o", folder / "program")
     assert built.returncode == 0, built.stderr
     return subprocess.run([folder / "program"], input=stdin, capture_output=True, check=True, timeout=120).stdout
+
+
+def in_range_of(export, folder, inputs):
+    """Return what the compiled ``in_range`` says of every row."""
+    for name, content in export.files.items():
+        (folder / name).write_bytes(content)
+    library = folder / "m.so"
+    built = compile_c(any_compiler(), "-shared", "-fPIC", "-O2", folder / "m.c", "-o", library)
+    assert built.returncode == 0, built.stderr
+    function = ctypes.CDLL(str(library)).m_in_range
+    rows = np.ascontiguousarray(inputs)
+    return np.array([function(ctypes.c_void_p(row.ctypes.data)) for row in rows])
+
+
+def damaged(export, table):
+    """Return the export with the first number of a table 16 away from what it was."""
+    source = export.files[f"{export.name}.c"].decode()
+    # The last bits of a norm are below what scores can show: damage a vector or a coefficient.
+    norm = r"(?:\d+u, )?" if table == "rows" else ""
+    found = re.search(rf"_{table}\[\d+\] = [\s{{]*{norm}[\s{{]*(-?[\d.e+-]+f?)", source)
+    assert found, table
+    value = f"{float(found[1][:-1]) + 16.0}f" if found[1].endswith("f") else str(int(found[1]) ^ 16)
+    changed = source[: found.start(1)] + value + source[found.end(1) :]
+    return replace(export, files={**export.files, f"{export.name}.c": changed.encode()})

@@ -88,6 +88,7 @@ INTEGER = {
         model([("linear", {})], 6, 4, (10, 20, 30), offset=np.full(4, 50.0), scale=np.full(4, 0.05)),
         Format("q15", "raw-uint8"),
     ),
+    "integer_narrow": IntegerGolden(model([rbf(0.1), rbf(0.4)], 5, 6, (0, 1, 2)), Format("q7c8", "grid")),
 }
 """The golden ones in integers."""
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from benchmarks.trust._together import IntegerCase, make_integer_case
 from sparsegen.kernels import KERNELS
-from sparsegen.lowering import integer_road
+from sparsegen.lowering import formats, integer_road
 from sparsegen.lowering.calibrate import calibrate
 from sparsegen.lowering.collapse_linear import collapse_linear
 from sparsegen.lowering.curves import HalfPower
@@ -22,6 +22,8 @@ from sparsegen.model import SparseModel
 from sparsegen.targets import TARGETS, Export
 
 INTEGERS = ("q7", "q15")
+"""One for each width of the grid."""
+INTEGER_FORMATS = tuple(numbers.name for numbers in formats.INTEGERS)
 INTEGER_KERNELS = [name for name, kernel in KERNELS.items() if kernel.bind().falls or kernel.bind().is_linear]
 """Those that have an integer form."""
 READS = ("f32", "raw-int16", "raw-uint8", "grid")

@@ -12,7 +12,7 @@ import numpy as np
 from sparsegen.arrays import Array
 from sparsegen.kernels import KERNELS, BoundKernel
 from sparsegen.kernels.expression import Add, Base, Const, Exp, Expr, Mul, Pow, Reciprocal, Sqrt, base_of
-from sparsegen.lowering.formats import INPUT_KINDS, INTEGERS_SMALLEST_FIRST, Format
+from sparsegen.lowering.formats import INPUT_KINDS, INTEGERS, Format
 from sparsegen.lowering.integer_program import IntegerProgram
 from sparsegen.lowering.lowered import Lowered
 from sparsegen.model import SparseModel, Transform
@@ -73,7 +73,7 @@ def plans(*, integer: bool, seed: int) -> list[Plan]:
     """Return every kernel in every format and input kind, with the other choices drawn; the order is drawn too."""
     rng = np.random.default_rng(seed)
     names = [name for name, kernel in KERNELS.items() if not integer or kernel.bind().falls or kernel.bind().is_linear]
-    formats = [numbers.name for numbers in INTEGERS_SMALLEST_FIRST] if integer else ["f32"]
+    formats = [numbers.name for numbers in INTEGERS] if integer else ["f32"]
     combined = itertools.product(names, formats, INPUT_KINDS if integer else ("f32",) * 4)
     drawn = [_drawn(rng, Plan(kernel, dtype, reads)) for kernel, dtype, reads in combined]
     return [drawn[i] for i in rng.permutation(len(drawn))]

@@ -26,7 +26,7 @@ from sparsegen.arrays import Array
 from sparsegen.errors import SparsegenError
 from sparsegen.kernels import KERNELS
 from sparsegen.lowering.calibrate import Box
-from sparsegen.lowering.formats import INPUT_KINDS, INTEGERS_SMALLEST_FIRST, Format
+from sparsegen.lowering.formats import INPUT_KINDS, INTEGERS, Format
 from sparsegen.lowering.integer_program import IntegerProgram
 from sparsegen.model import SparseModel, class_indices
 from sparsegen.targets import TARGETS, Export
@@ -93,7 +93,7 @@ class Attacked:
 def run(minutes: float, seed: int) -> Iterator[Outcome]:
     """Yield what was found for every number format."""
     end = time.monotonic() + 60.0 * minutes
-    tallies = {numbers.name: _Tally(numbers.name) for numbers in INTEGERS_SMALLEST_FIRST}
+    tallies = {numbers.name: _Tally(numbers.name) for numbers in INTEGERS}
     for number in count():
         for tally in tallies.values():
             tally.add(np.random.default_rng((seed, number)))

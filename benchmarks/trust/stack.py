@@ -34,6 +34,8 @@ LIBRARY = 64
 """Bytes that we allow a function of libgcc that computes floats; what zig's takes is in what devices use."""
 OWN = ("scores", "score", "predict", "label", "selftest", "sum", "in_range")
 """The functions that are no helpers of a score."""
+PROJECTING = ("project", "dots", "dot")
+"""Helpers that call the next one."""
 
 
 @dataclass(frozen=True)
@@ -79,9 +81,10 @@ def along_the_calls(export: Export, said: str) -> Stack:
     """Return the sums of frames along the calls, as a file of ``-fstack-usage`` gives them."""
     assert export.lowered is not None
     program, wanted = export.lowered.program, export.lowered.format
-    frames = dict.fromkeys(OWN, 0)
+    frames = dict.fromkeys((*OWN, *PROJECTING), 0)
     frames |= {f: int(size) for f, size in re.findall(rf"\b{export.name}_(\w+)\t(\d+)\t", said)}
     helper = max((size for function, size in frames.items() if function not in OWN), default=0)
+    helper = max(helper, sum(frames[function] for function in PROJECTING))
     is_integer = isinstance(program, IntegerProgram)
     score = frames["score"] + helper
     has_score = is_integer and export.n_outputs == 1

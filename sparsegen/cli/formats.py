@@ -64,10 +64,10 @@ def lowered_by(
     A format that loses too much is refused, unless ``--force`` is given.
     """
     from sparsegen.lowering.choose_format import choose_format
-    from sparsegen.lowering.formats import INTEGERS_SMALLEST_FIRST
+    from sparsegen.lowering.formats import INTEGERS
     from sparsegen.lowering.require_agreement import require_agreement
 
-    any_integers = INTEGERS_SMALLEST_FIRST[0].name
+    any_integers = INTEGERS[0].name
     formats = parse_formats(any_integers if dtype == AUTO else dtype, reads, early_exit=early_exit)
     if len(formats) > 1:
         raise OptionError(f"an export has one number format, but --dtype is {dtype!r}; export once for each")

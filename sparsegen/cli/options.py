@@ -21,11 +21,18 @@ Force = Annotated[bool, typer.Option("--force", help="Overwrite files that spars
 Devices = Annotated[
     str | None, typer.Option("--device", metavar="NAME,...", help="Devices; default: all that can run here.")
 ]
-Dtypes = Annotated[str, typer.Option("--dtype", metavar="f32|q15|q7", help="Number formats, comma-separated.")]
+Dtypes = Annotated[
+    str,
+    typer.Option(
+        "--dtype", metavar="f32|q15|q7|q15c8|q7c8", help="Number formats, comma-separated; c8: 8-bit coefficients."
+    ),
+]
 OneDtype = Annotated[
     str,
     typer.Option(
-        "--dtype", metavar="f32|q15|q7|auto", help="Number format; auto: the smallest that is accurate enough."
+        "--dtype",
+        metavar="f32|q15|q7|q15c8|q7c8|auto",
+        help="Number format; c8: 8-bit coefficients; auto: the smallest that is accurate enough.",
     ),
 ]
 Input = Annotated[

@@ -18,6 +18,7 @@ from sparsegen.lowering.guarantee import guarantee
 from sparsegen.lowering.integer_program import IntegerProgram
 from sparsegen.lowering.locate_data import data_like
 from sparsegen.lowering.lowered import Lowered
+from sparsegen.lowering.narrow_coefficients import narrow_coefficients
 from sparsegen.lowering.order_for_early_exit import order_for_early_exit
 from sparsegen.lowering.program import Program
 from sparsegen.lowering.prune import prune
@@ -85,4 +86,5 @@ def integer_road(model: SparseModel, format: Format, data: Calibrated) -> Intege
     model = collapse_linear(model)
     program = quantize(model, format.numbers, format.reads, data)
     program = finish(program, model, data.rows)
+    program = narrow_coefficients(program, data.rows)
     return order_for_early_exit(program) if format.early_exit else program

@@ -8,9 +8,11 @@ from dataclasses import dataclass, replace
 from sparsegen.errors import OptionError
 from sparsegen.lowering import lower
 from sparsegen.lowering.agreement import Agreement
-from sparsegen.lowering.formats import F32, INTEGERS_SMALLEST_FIRST, Format
+from sparsegen.lowering.formats import F32, INTEGERS, Format, IntegerFormat
 from sparsegen.lowering.lowered import Lowered
 from sparsegen.model import SparseModel
+
+WORD_BYTES = 4
 
 
 @dataclass(frozen=True)
@@ -33,7 +35,7 @@ def choose_format(
     is for one.
     """
     tried: list[Agreement] = []
-    for numbers in INTEGERS_SMALLEST_FIRST:
+    for numbers in smallest_first(model):
         try:
             lowered = lower(model, replace(wanted, dtype=numbers.name))
         except OptionError:
@@ -51,3 +53,31 @@ def choose_format(
             change={"max_loss": "", "input": "f32"},
         )
     return Choice(lower(model, replace(wanted, dtype=F32.name, early_exit=False)), tuple(tried))
+
+
+def smallest_first(model: SparseModel) -> list[IntegerFormat]:
+    """Return the integer formats worth trying, by the bytes of a vector of the model; where equal, finer first.
+
+    One that is coarser than another and takes as much is not worth trying.
+    """
+    order = sorted(
+        INTEGERS,
+        key=lambda numbers: (_vector_bytes(model, numbers), numbers.index_dtype.itemsize, -numbers.coef_dtype.itemsize),
+    )
+    return [numbers for i, numbers in enumerate(order) if not any(_is_as_fine(other, numbers) for other in order[:i])]
+
+
+def _is_as_fine(one: IntegerFormat, other: IntegerFormat) -> bool:
+    return (
+        one.index_dtype.itemsize >= other.index_dtype.itemsize and one.coef_dtype.itemsize >= other.coef_dtype.itemsize
+    )
+
+
+def _vector_bytes(model: SparseModel, numbers: IntegerFormat) -> int:
+    """Return the bytes of a vector, its norm and its coefficients: whole words, which the norm asks for."""
+    index, coef = numbers.index_dtype.itemsize, numbers.coef_dtype.itemsize
+    n_outputs, n_kernels = model.n_outputs, len(model.kernels)
+    if n_kernels == 1 and model.kernels[0].is_linear:
+        return n_outputs * coef  # of a feature: there are weights only
+    values = model.vectors.shape[1] * index + n_kernels * (n_outputs * coef + numbers.shifts_vectors(n_outputs))
+    return WORD_BYTES + -(-int(values) // WORD_BYTES) * WORD_BYTES

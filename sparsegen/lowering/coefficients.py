@@ -23,21 +23,30 @@ def scale_coefficients(coef: Array, intercept: Array, largest: int, one: int) ->
     A coefficient is multiplied with a value from 0 to ``largest``, where ``one`` stands for 1. Whatever the order, a
     partial sum lies between the intercept with all negative terms and the intercept with all positive ones.
     """
-    up = largest * np.maximum(coef, 0.0).sum(axis=(1, 2)) + one * np.maximum(intercept, 0.0)
-    down = largest * np.maximum(-coef, 0.0).sum(axis=(1, 2)) + one * np.maximum(-intercept, 0.0)
-    reach = float(np.maximum(up, down).max())
-    unit = max(float(np.abs(coef).max()) / INT16_MAX, reach / INT32_MAX, SMALLEST_UNIT * one) / one
+    unit = max(float(np.abs(coef).max()) / INT16_MAX / one, smallest_unit(coef, intercept, largest, one))
     while True:
-        unit = _float32_from(unit)
+        unit = float32_from(unit)
         q = np.rint(coef / (unit * one)).astype(np.int64)
         b = np.rint(intercept / unit).astype(np.int64)
-        highest, lowest = partial_sums(q, b, largest)
-        if highest <= INT32_MAX and lowest >= -INT32_MAX and np.abs(q).max() <= INT16_MAX:
+        if fits_32_bits(q, b, largest) and np.abs(q).max() <= INT16_MAX:
             return q, b, unit
         unit *= 1.001
 
 
-def _float32_from(value: float) -> float:
+def smallest_unit(coef: Array, intercept: Array, largest: int, one: int) -> float:
+    """Return the least value of a score unit for which no sum can leave 32 bits, but for rounding."""
+    up = largest * np.maximum(coef, 0.0).sum(axis=(1, 2)) + one * np.maximum(intercept, 0.0)
+    down = largest * np.maximum(-coef, 0.0).sum(axis=(1, 2)) + one * np.maximum(-intercept, 0.0)
+    return max(float(np.maximum(up, down).max()) / INT32_MAX / one, SMALLEST_UNIT)
+
+
+def fits_32_bits(coef: Integers, intercept: Integers, largest: int) -> bool:
+    """Return whether no partial sum of any score can leave 32 bits."""
+    highest, lowest = partial_sums(coef, intercept, largest)
+    return highest <= INT32_MAX and lowest >= -INT32_MAX
+
+
+def float32_from(value: float) -> float:
     """Return the smallest float32 that is at least a value."""
     nearest = float(float32(np.array(value)))  # NumPy would round the value, too, to compare it with a float32
     return nearest if nearest >= value else float(np.nextafter(np.float32(nearest), np.float32(np.inf)))
@@ -52,9 +61,14 @@ def partial_sums(coef: Integers, intercept: Integers, largest: int) -> tuple[int
 
 def with_coefficients(program: IntegerProgram, coef: Array, intercept: Array) -> IntegerProgram:
     """Return the program with other real coefficients, scaled for it."""
-    largest, one = (program.levels, 1) if program.is_linear else (LARGEST_VALUE, 2**KERNEL_BITS)
+    largest, one = value_range(program)
     q, b, unit = scale_coefficients(coef, intercept, largest, one)
     return replace(program, coef=q, intercept=b, unit=unit)
+
+
+def value_range(program: IntegerProgram) -> tuple[int, int]:
+    """Return the largest value that a coefficient is multiplied with, and the one that stands for 1."""
+    return (program.levels, 1) if program.is_linear else (LARGEST_VALUE, 2**KERNEL_BITS)
 
 
 def score_error(program: IntegerProgram, rows: Array, wanted: Array) -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 import numpy as np
@@ -29,10 +29,12 @@ class NumberFormat:
 
 @dataclass(frozen=True)
 class IntegerFormat(NumberFormat):
-    """Integers: vectors and features are indices of a grid, coefficients have 16 bits, scores 32."""
+    """Integers: vectors and features are indices of a grid, scores have 32 bits."""
 
     index_dtype: np.dtype[Any]
     """Type of a grid index."""
+    coef_dtype: np.dtype[Any]
+    """Type of a coefficient."""
     weight_dtype: np.dtype[Any]
     """Type of an entry of a projection."""
     levels: int
@@ -50,12 +52,22 @@ class IntegerFormat(NumberFormat):
         """The largest entry of a projection."""
         return int(np.iinfo(self.weight_dtype).max)
 
+    @property
+    def largest_coef(self) -> int:
+        """The largest coefficient."""
+        return int(np.iinfo(self.coef_dtype).max)
+
+    def shifts_vectors(self, n_outputs: int) -> bool:
+        """Whether each vector has a shift of its own: a byte that lets 8-bit coefficients of several outputs do."""
+        return self.coef_dtype.itemsize == 1 and n_outputs > 1
+
 
 F32 = NumberFormat("f32", "float32")
 Q15 = IntegerFormat(
     "q15",
     "q15: 16-bit vectors and indices, 16-bit coefficients",
     index_dtype=np.dtype(np.uint16),
+    coef_dtype=np.dtype(np.int16),
     weight_dtype=np.dtype(np.int16),
     levels=32767,
     projected_levels=4095,
@@ -64,12 +76,25 @@ Q7 = IntegerFormat(
     "q7",
     "q7: 8-bit vectors and indices, 16-bit coefficients",
     index_dtype=np.dtype(np.uint8),
+    coef_dtype=np.dtype(np.int16),
     weight_dtype=np.dtype(np.int8),
     levels=255,
     projected_levels=255,
 )
-FORMATS: Mapping[str, NumberFormat] = {numbers.name: numbers for numbers in (F32, Q15, Q7)}
-INTEGERS_SMALLEST_FIRST = (Q7, Q15)
+Q15C8 = replace(
+    Q15,
+    name="q15c8",
+    description="q15c8: 16-bit vectors and indices, 8-bit coefficients",
+    coef_dtype=np.dtype(np.int8),
+)
+Q7C8 = replace(
+    Q7,
+    name="q7c8",
+    description="q7c8: 8-bit vectors and indices, 8-bit coefficients",
+    coef_dtype=np.dtype(np.int8),
+)
+INTEGERS = (Q15, Q7, Q15C8, Q7C8)
+FORMATS: Mapping[str, NumberFormat] = {numbers.name: numbers for numbers in (F32, *INTEGERS)}
 
 
 @dataclass(frozen=True)

@@ -108,6 +108,8 @@ def intervals(program: IntegerProgram) -> dict[str, tuple[int, int]]:
     places = [curve.largest_place for curve in program.curves if isinstance(curve, SampledCurve)]
     if places:
         bounds["unsigned place on a curve"] = (0, max(places))
+    if program.shift is not None:
+        bounds["shifted kernel value"] = (0, LARGEST_VALUE << int(program.shift.max()))
     up, down = partial_sums(program.coef, program.intercept, largest)
     bounds["score"] = (down, up)
     return bounds

@@ -11,6 +11,7 @@ from sparsegen.arrays import Array
 from sparsegen.lowering.calibrate import Box
 from sparsegen.lowering.formats import InputKind
 from sparsegen.lowering.grid_reader import GridReader
+from sparsegen.lowering.group_features import weighed_alike
 from sparsegen.lowering.program import float32
 from sparsegen.model import Transform
 
@@ -63,6 +64,21 @@ def shared_steps(box: Box, T: Transform, most: int, reads: InputKind, weights: A
     reach, reach_alone = (np.sum((box.high - steps.low) / steps.step) for steps in (shared, own))
     is_close = np.all(read <= SHARING_MAY_COST * read_alone) and reach <= SHARING_MAY_COST * reach_alone
     return shared if is_close else None
+
+
+def projected_steps(box: Box, T: Transform, most: int, reads: InputKind) -> OwnSteps:
+    """Return steps of which features share one that the projection weighs alike, over the range of them all.
+
+    A pixel that is always 0 among others that are not then keeps its weight equal to theirs.
+    """
+    if T.projection is None:
+        return own_steps(box, T, most, reads)
+    first = weighed_alike(T.projection * T.scale)
+    low, high = box.low.copy(), box.high.copy()
+    np.minimum.at(low, first, box.low)
+    np.maximum.at(high, first, box.high)
+    own = own_steps(Box(low[first], high[first]), T, most, reads)
+    return OwnSteps(own.low[first], own.step[first], own.levels)
 
 
 def grid_range(box: Box, low: Array, step: Array, levels: int) -> Box:

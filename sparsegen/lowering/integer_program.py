@@ -9,13 +9,15 @@ In this order, with every value an integer::
     out += coef[:, k, u] * K_u
     out += intercept
 
-A score is worth `unit` of the real-valued model's. For a linear kernel ``out = intercept + coef . q``.
+A score is worth `unit` of the real-valued model's. For a linear kernel ``out = intercept + coef . q``. Where a vector
+has a shift, a device stores ``coef >> shift`` and multiplies it with ``K_u << shift``: the same product, to the bit.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -26,6 +28,7 @@ from sparsegen.lowering.calibrate import Box
 from sparsegen.lowering.curves import HalfPower, Integers, SampledCurve
 from sparsegen.lowering.formats import IntegerFormat
 from sparsegen.lowering.grid_reader import GridReader
+from sparsegen.lowering.group_features import FeatureGroups, group_features
 from sparsegen.model import Label, class_indices
 
 INT32_MAX = 2**31 - 1
@@ -81,6 +84,8 @@ class IntegerProgram:
     n_features: int
     classes: tuple[Label, ...]
     card: Mapping[str, Any]
+    shift: Integers | None = None
+    """(kernels, m), by how many bits each vector's coefficients end in 0, which are not stored; ``None`` for none."""
 
     @property
     def n_outputs(self) -> int:
@@ -91,6 +96,19 @@ class IntegerProgram:
     def n_seen(self) -> int:
         """Number of values that the kernels see."""
         return self.n_features if self.projection is None else len(self.projection.weights)
+
+    @cached_property
+    def feature_groups(self) -> FeatureGroups | None:
+        """The groups whose sums a projection weighs; ``None`` if it weighs single features."""
+        if self.projection is None:
+            return None
+        buffer = 0 if self.reader.is_identity else self.n_features * self.numbers.index_dtype.itemsize
+        return group_features(self.projection.weights, self.reader.levels, self.numbers.weight_dtype.itemsize, buffer)
+
+    @property
+    def stored_coef(self) -> Integers:
+        """The coefficients as a device stores them, in the format's own width."""
+        return self.coef if self.shift is None else self.coef >> self.shift
 
     @property
     def is_linear(self) -> bool:

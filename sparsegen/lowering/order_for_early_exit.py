@@ -26,7 +26,8 @@ def order_for_early_exit(program: IntegerProgram) -> IntegerProgram:
         return program
     weight = np.abs(program.coef).sum(axis=1).max(axis=0)
     order = np.argsort(-weight, kind="stable")
-    return replace(program, vectors=program.vectors[order], coef=program.coef[:, :, order])
+    shift = None if program.shift is None else program.shift[:, order]
+    return replace(program, vectors=program.vectors[order], coef=program.coef[:, :, order], shift=shift)
 
 
 def remaining_change(program: IntegerProgram) -> Integers:

@@ -7,8 +7,9 @@ and any step will do. Try a step that covers the data and the vectors, and finer
 data; only where there are rows to judge by, the data's own ends as well. Keep the one whose scores are closest to the
 model's.
 
-Where a projection or a linear kernel comes first, each feature has its own step, over its own range; or all share one
-where that loses next to nothing, which spares the tables of all their steps.
+Where a projection or a linear kernel comes first, each feature has its own step, over its own range; features that the
+projection weighs alike share the range of them all, so that their weights stay equal. All share one step where that
+loses next to nothing, which spares the tables of their steps.
 """
 
 from __future__ import annotations
@@ -37,6 +38,7 @@ from sparsegen.lowering.curves import (
 )
 from sparsegen.lowering.formats import InputKind, IntegerFormat
 from sparsegen.lowering.grid_reader import GridReader
+from sparsegen.lowering.group_features import weighed_alike
 from sparsegen.lowering.input_range import (
     SHARING_MAY_COST,
     WHOLE_TOLERANCE,
@@ -45,6 +47,7 @@ from sparsegen.lowering.input_range import (
     covered,
     grid_range,
     own_steps,
+    projected_steps,
     shared_steps,
 )
 from sparsegen.lowering.integer_program import INT32_MAX, IntegerProgram, IntegerProjection
@@ -85,7 +88,7 @@ def quantize(model: SparseModel, numbers: IntegerFormat, reads: InputKind, data:
     few = thinned(data.rows, MAX_ROWS)
     T = model.transform
     most = numbers.projected_levels
-    own = own_steps(box, T, most, reads)
+    own = projected_steps(box, T, most, reads)
     grids = _grids(model, form, falls, numbers, box, data, few, own.step)
     shared = None if T.projection is None else shared_steps(box, T, most, reads, T.projection * T.scale)
     made = [
@@ -311,7 +314,8 @@ def _project(
     T: Transform, P: Array, reader: GridReader, raw_low: Array, raw_step: Array, largest: int, grid: Grid
 ) -> IntegerProjection | None:
     """Return the projection P from the grid of raw features to that of the kernels, ``None`` if it exceeds 32 bits."""
-    weights = P * T.scale * raw_step / grid.step
+    real = P * T.scale
+    weights = real[:, weighed_alike(real)] * raw_step / grid.step  # equal to the bit, to stay so when rounded
     start = (P @ ((raw_low - T.offset) * T.scale) - grid.low) / grid.step + 0.5
     reach = np.max(np.abs(weights).sum(axis=1) * reader.levels + np.abs(start) + grid.levels + 1.0)
     most = min(largest / max(float(np.abs(weights).max()), 1e-300), INT32_MAX / 2 / float(reach))

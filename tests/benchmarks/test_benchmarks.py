@@ -104,7 +104,7 @@ def test_no_data_is_one_sentence_and_exit_code_2(
 
 def test_integers_lose_little_and_say_beyond_which_score_nothing() -> None:
     losses = json.loads(integers.main(["--sets", "breast_cancer", "--max-iter", "5", "--json"]))
-    assert [loss["dtype"] for loss in losses] == ["q15", "q7"]
+    assert [loss["dtype"] for loss in losses] == ["q15", "q7", "q15c8", "q7c8"]
     assert all(loss["loss"] <= 0.5 and loss["same_labels"] > 98.0 for loss in losses)
     assert 0.0 < losses[0]["margin"] < losses[1]["margin"]
     assert "| breast_cancer | q7 |" in integers.main(["--sets", "breast_cancer", "--max-iter", "5"])

@@ -128,7 +128,7 @@ def test_a_device_chooses_its_loops(run, folder, tmp_path):
         assert [w for w in ("__ARM_FEATURE_DSP", "__asm__") if w in source] == ([] if word is None else [word])
 
 
-@pytest.mark.parametrize(("loss", "dtype"), [("100", "q7"), ("-101", "f32")])
+@pytest.mark.parametrize(("loss", "dtype"), [("100", "q7c8"), ("-101", "f32")])
 def test_auto_takes_the_smallest_format_that_loses_little_enough(run, folder, tmp_path, loss, dtype):
     code, out, _ = run("export", folder / "binary_rbf.safetensors", "--dtype", "auto", "--max-loss", loss,
                        "--calibrate", folder / "rows.csv", "-o", tmp_path, "--json")  # fmt: skip
@@ -156,7 +156,7 @@ def test_bench_measures_every_format(run, folder):
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (("export", "--dtype", "q8"), "--dtype 'q8' is unknown (did you mean 'q7'?); choose from: f32, q15, q7"),
+        (("export", "--dtype", "q8"), "--dtype 'q8' is unknown (did you mean 'q7c8'?); choose from: f32, q15, q7,"),
         (("export", "--dtype", "q7,q15"), "one number format, but --dtype is 'q7,q15'; export once for each"),
         (("export", "--dtype", "q7", "--input", "raw"), "--input 'raw' is unknown"),
         (("export", "--input", "grid"), "float32 exports read f32 and never stop early; choose --dtype"),

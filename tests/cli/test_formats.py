@@ -25,9 +25,9 @@ def test_inputs_and_early_exit_are_carried():
 @pytest.mark.parametrize(
     ("text", "reads", "early_exit", "sentence"),
     [
-        (",", "f32", False, "--dtype names no number format; choose from: f32, q15, q7"),
-        ("q8", "f32", False, "--dtype 'q8' is unknown (did you mean 'q7'?); choose from: f32, q15, q7"),
-        ("q7,auto", "f32", False, "--dtype 'auto' is unknown; choose from: f32, q15, q7"),
+        (",", "f32", False, "--dtype names no number format; choose from: f32, q15, q7, q15c8, q7c8"),
+        ("q8", "f32", False, "--dtype 'q8' is unknown (did you mean 'q7c8'?); choose from: f32, q15, q7, q15c8, q7c8"),
+        ("q7,auto", "f32", False, "--dtype 'auto' is unknown; choose from: f32, q15, q7, q15c8, q7c8"),
         ("q7", "raw-int8", False, "--input 'raw-int8' is unknown (did you mean 'raw-uint8'?); choose from: " + INPUTS),
         ("q7,f32", "grid", False, "float32 exports read f32 and never stop early; choose --dtype q15 or q7 for that"),
         ("f32", "f32", True, "float32 exports read f32 and never stop early; choose --dtype q15 or q7 for that"),

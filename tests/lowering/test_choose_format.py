@@ -11,7 +11,7 @@ from integer_models import SIXTEEN
 
 from benchmarks.trust._together import make_integer_case
 from sparsegen.errors import OptionError
-from sparsegen.lowering.choose_format import choose_format
+from sparsegen.lowering.choose_format import choose_format, smallest_first
 from sparsegen.lowering.formats import Format
 
 CASE = make_integer_case(4, d=4, m=8, n_classes=3)
@@ -31,9 +31,28 @@ def near_ties(gap):
 
 def test_the_smallest_format_that_loses_little_enough_is_taken():
     choice = choose_format(CASE.model, NUMBERS, 5.0)
-    assert choice.lowered.format.dtype == "q7"
-    assert [found.dtype for found in choice.tried] == ["q7"]
+    assert choice.lowered.format.dtype == "q7c8"
+    assert [found.dtype for found in choice.tried] == ["q7c8"]
     assert choice.tried[0].loss <= 5.0
+
+
+def tried_for(d, n_outputs, *kernels):
+    of = model(list(kernels) or [rbf()], 4, d, tuple(range(max(2, n_outputs))))
+    return [numbers.name for numbers in smallest_first(of)]
+
+
+def test_formats_are_tried_by_the_bytes_of_a_vector():
+    assert tried_for(64, 10) == ["q7c8", "q7", "q15c8", "q15"]
+    assert tried_for(4, 26) == ["q7c8", "q15c8", "q7", "q15"]  # coefficients are most of it
+    assert tried_for(16, 26, rbf(), rbf(0.25)) == ["q7c8", "q15c8", "q7", "q15"]
+    assert tried_for(9, 5, ("linear", {})) == ["q7c8", "q15c8", "q7", "q15"]
+
+
+def test_8_bits_are_not_tried_where_they_save_no_word():
+    """A binary program has one coefficient per vector: after it, 8 bits only leave a larger gap."""
+    assert tried_for(16, 1) == ["q7", "q15"]
+    assert tried_for(15, 1) == ["q7c8", "q7", "q15"]  # but one byte then fills the last word
+    assert tried_for(16, 3) == ["q7c8", "q7", "q15c8", "q15"]
 
 
 def test_a_finer_format_is_taken_where_8_bits_lose_too_much():
@@ -70,6 +89,6 @@ def test_a_kernel_without_integers_is_exported_in_float32():
 
 def test_without_labels_and_rows_changed_labels_near_the_vectors_count():
     choice = choose_format(model([rbf()], 4, 3, (0, 1)), Format("q7", "f32"), 100.0)
-    assert choice.lowered.format.dtype == "q7"
+    assert choice.lowered.format.dtype == "q7c8"
     assert not choice.tried[0].calibrated
     assert choice.tried[0].loss == pytest.approx(100.0 * (1.0 - choice.tried[0].same_labels))

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from integer_models import INTEGERS, integer_cases, quantized
+from integer_models import INTEGER_FORMATS, INTEGERS, integer_cases, quantized
 
 from benchmarks.trust._together import make_integer_case
 from sparsegen.lowering.coefficients import score_error
@@ -16,7 +16,7 @@ from sparsegen.lowering.finish import finish
 
 
 @settings(max_examples=15, deadline=None)
-@given(integer_cases(raw=True), st.sampled_from(INTEGERS))
+@given(integer_cases(raw=True), st.sampled_from(INTEGER_FORMATS))
 def test_it_never_raises_the_error_on_its_rows(case, dtype):
     wanted = case.model.scores(case.rows)
     rough = quantized(case.model, dtype, "f32", case.rows, finished=False)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from integer_models import INTEGER_KERNELS, INTEGERS, READS, SIXTEEN, integer_cases, quantized
+from integer_models import INTEGER_FORMATS, INTEGER_KERNELS, INTEGERS, READS, SIXTEEN, integer_cases, quantized
 
 from benchmarks.trust._together import make_integer_case
 from sparsegen.lowering.guarantee import Guarantee, guarantee, reading_error, real_vectors
@@ -38,7 +38,7 @@ def meant_by(program, inputs):
 
 
 @settings(max_examples=30, deadline=None)
-@given(integer_cases(), st.sampled_from(INTEGERS), st.sampled_from(READS))
+@given(integer_cases(), st.sampled_from(INTEGER_FORMATS), st.sampled_from(READS))
 def test_no_score_and_no_clear_label_is_off(case, dtype, reads):
     if case.model.transform.projection is not None and reads.startswith("raw"):
         case = make_integer_case(

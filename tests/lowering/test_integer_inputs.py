@@ -10,7 +10,7 @@ from integer_models import quantized
 
 from benchmarks.trust._together import make_integer_case
 from sparsegen.lowering.calibrate import Box
-from sparsegen.lowering.coefficients import _float32_from, scale_coefficients
+from sparsegen.lowering.coefficients import float32_from, scale_coefficients
 from sparsegen.lowering.integer_program import IntegerProgram
 
 CASE = make_integer_case(5, d=2, m=2, raw=True)
@@ -93,7 +93,7 @@ def test_a_score_may_fill_32_bits_and_no_more(score, fits):
 
 @pytest.mark.parametrize("value", [1.0, 0.1, 1 / 3, 1e-30, 16777217.0, 3.3, 1.0 + 2.0**-23])
 def test_a_unit_is_the_smallest_float32_that_is_large_enough(value):
-    found = _float32_from(value)
+    found = float32_from(value)
     below = np.nextafter(np.float32(found), np.float32(-np.inf))
     assert np.float32(found) == found
     assert float(below) < value <= found

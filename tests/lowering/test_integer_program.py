@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from integer_models import INTEGERS, READS, SIXTEEN, integer_cases, quantized
+from integer_models import INTEGER_FORMATS, READS, SIXTEEN, integer_cases, quantized
 from reference.integer_program import Twin
 from reference.integer_program import half_power as slow_half_power
 
@@ -20,7 +20,7 @@ from sparsegen.lowering.quantize import MAX_OCTAVE
 
 
 @settings(max_examples=25, deadline=None)
-@given(integer_cases(), st.sampled_from(INTEGERS), st.sampled_from(READS))
+@given(integer_cases(), st.sampled_from(INTEGER_FORMATS), st.sampled_from(READS))
 def test_every_sample_equals_the_twin_and_stays_in_its_intervals(case, dtype, reads):
     if case.model.transform.projection is not None and reads.startswith("raw"):
         case = make_integer_case(

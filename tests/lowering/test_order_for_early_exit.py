@@ -17,15 +17,17 @@ from sparsegen.targets import TARGETS
 DEVICE_LOOPS = [("host", "portable"), ("cortex-m4f", "dsp"), ("atmega328p", "avr")]
 
 
-@pytest.mark.parametrize("n_classes", [2, 5])
-def test_order_changes_no_score(n_classes):
+@pytest.mark.parametrize(("n_classes", "dtype"), [(2, "q7"), (5, "q7"), (5, "q7c8")])
+def test_order_changes_no_score(n_classes, dtype):
     case = make_integer_case(3, m=9, n_classes=n_classes)
-    program = quantized(case.model, "q7", "f32", case.rows)
+    program = quantized(case.model, dtype, "f32", case.rows)
     ordered = order_for_early_exit(program)
     inputs = program.inputs(case.rows)
     np.testing.assert_array_equal(ordered.scores(inputs), program.scores(inputs))
     weight = np.abs(ordered.coef).sum(axis=1).max(axis=0)
     assert np.all(np.diff(weight) <= 0)
+    assert np.abs(ordered.stored_coef).max() <= ordered.numbers.largest_coef
+    assert np.array_equal(ordered.stored_coef << (0 if ordered.shift is None else ordered.shift), ordered.coef)
 
 
 @pytest.mark.parametrize("n_classes", [2, 5])
@@ -46,12 +48,12 @@ def test_nothing_that_remains_exceeds_its_bound(n_classes):
 
 
 @pytest.mark.parametrize("device, loops", DEVICE_LOOPS)
-@pytest.mark.parametrize("n_classes", [2, 5])
-def test_a_stop_never_changes_a_label(n_classes, device, loops):
+@pytest.mark.parametrize(("n_classes", "dtype"), [(2, "q7"), (5, "q7"), (5, "q7c8")])
+def test_a_stop_never_changes_a_label(n_classes, dtype, device, loops):
     if (reason := DEVICES[device].missing()) is not None:
         pytest.skip(reason)
     case = make_integer_case(6, m=12, n_classes=n_classes)
-    export = TARGETS["c"].export(case.model, "m", Format("q7", "f32", early_exit=True, rows=case.rows), loops)
+    export = TARGETS["c"].export(case.model, "m", Format(dtype, "f32", early_exit=True, rows=case.rows), loops)
     program = integer_program(export)
     inputs = program.inputs(case.rows)
     out = DEVICES[device].run(export, inputs)

@@ -11,6 +11,7 @@ from golden_models import model, rbf, rows
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from integer_models import (
+    INTEGER_FORMATS,
     INTEGER_KERNELS,
     INTEGERS,
     READS,
@@ -62,11 +63,11 @@ def sanitized():
 
 
 @settings(max_examples=5, deadline=None)
-@given(st.lists(integer_cases(), min_size=5, max_size=5), st.sampled_from(READS), st.sampled_from(INTEGERS))
+@given(st.lists(integer_cases(), min_size=5, max_size=5), st.sampled_from(READS), st.sampled_from(INTEGER_FORMATS))
 def test_the_host_equals_the_simulator_on_every_sample(cases, reads, dtype):
     """Under sanitizers, so that nothing overflows, shifts too far or reads beyond a row either."""
     require(DEVICES["host"])
-    other = "q15" if dtype == "q7" else "q7"
+    other = INTEGER_FORMATS[INTEGER_FORMATS.index(dtype) - 1]
     exports = []
     for i, case in enumerate(cases):
         of, at = case.model, case.rows
@@ -120,7 +121,7 @@ MORE = {
 
 
 @pytest.mark.parametrize("name", DEVICES_TRIED)
-@pytest.mark.parametrize("dtype", INTEGERS)
+@pytest.mark.parametrize("dtype", [*INTEGERS, "q7c8"])
 def test_every_kind_of_model_on_devices(name, dtype):
     device = DEVICES[name]
     require(device)

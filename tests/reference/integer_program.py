@@ -44,8 +44,10 @@ class Twin:
             for k, curve in enumerate(p.curves):
                 value = self.value(curve, d)
                 assert 0 <= value < 2**15
+                if p.shift is not None:
+                    value = self.seen("shifted kernel value", value << int(p.shift[k, u]))
                 for o in range(p.n_outputs):
-                    out[o] = self.seen("score", out[o] + int(p.coef[o, k, u]) * value)
+                    out[o] = self.seen("score", out[o] + int(p.stored_coef[o, k, u]) * value)
         return out
 
     def read(self, x, j) -> int:

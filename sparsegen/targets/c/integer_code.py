@@ -25,6 +25,7 @@ from sparsegen.lowering.lowered import Lowered
 from sparsegen.targets.c.avr import avr_values
 from sparsegen.targets.c.code import WORD, CCode, Table, c_type, index_type
 from sparsegen.targets.c.dsp import dsp_values
+from sparsegen.targets.c.projection_code import ProjectionCode, projection_code
 from sparsegen.targets.c.range_code import range_lines, range_values
 from sparsegen.targets.c.reader_code import reader_tables, reader_values
 from sparsegen.targets.c.row_table import make_row_table
@@ -38,13 +39,14 @@ LEAD_STRIDE = 4  # vectors between two checks of the lead, which take time
 
 @dataclass(frozen=True)
 class CurveCode:
-    """How one kernel's value is computed from the distance d, and where its coefficients begin."""
+    """How one kernel's value is computed from the distance d, and where its coefficients begin and its shift is."""
 
     function: str
     doubling: int
     end: int
     """The value is 0 from this distance on."""
     coef_at: int
+    shift_at: int
 
 
 @dataclass(frozen=True)
@@ -66,22 +68,25 @@ def integer_code(lowered: Lowered, program: IntegerProgram, name: str, loops: st
     dsp = dsp_values(program) if loops == "dsp" else None
     avr = avr_values(program) if loops == "avr" else None
     early_exit = lowered.format.early_exit and not program.is_linear
-    tables, reader, projection = _tables(program), program.reader, program.projection
+    projection = projection_code(program, has_dsp=dsp is not None, has_assembly=loops == "avr")
+    groups, reader, tables = program.feature_groups, program.reader, _tables(program, projection)
     row_table = make_row_table(program, lowered.format, norm_follows_vector=avr is not None)
     table_bytes = sum(table.size for table in tables) + row_table.size
     buffered = not reader.is_identity
-    buffers = program.numbers.index_dtype.itemsize * (
-        buffered * program.n_features + (projection is not None) * program.n_seen
-    )
+    read_bytes = buffered * program.n_features * program.numbers.index_dtype.itemsize
+    buffers = read_bytes if groups is None else groups.buffer_bytes
+    buffers += 0 if projection is None else program.n_seen * program.numbers.index_dtype.itemsize
     buffers += 0 if dsp is None else dsp.buffer_bytes
-    stage = reader.kind.meaning + ("" if projection is None else f", projected to {program.n_seen} values")
+    stage = reader.kind.meaning
+    stage += "" if groups is None else f", added up in {groups.number} groups"
+    stage += "" if projection is None else f", projected to {program.n_seen} values"
     stack = integer_stack(
         buffers,
         program.score_dtype.itemsize * program.n_outputs,
         program.input_dtype.itemsize * program.n_features,
         is_binary=program.n_outputs == 1,
         reads_floats=reader.kind.is_float,
-        is_projected=projection is not None,
+        projects=projection is not None,
     )
     card = card_lines(lowered, len(program.vectors), stage, table_bytes, stack)
     source = "projected" if projection is not None else "q" if buffered else "x"
@@ -96,7 +101,8 @@ def integer_code(lowered: Lowered, program: IntegerProgram, name: str, loops: st
             "n_vectors": len(program.vectors),
             "unit": program.unit,
             "grid": c_type(program.numbers.index_dtype),
-            "weight": c_type(program.numbers.weight_dtype),
+            "coef_type": c_type(program.numbers.coef_dtype),
+            "has_shifts": program.shift is not None,
             "product": "unsigned" if program.numbers.levels**2 <= UINT16_MAX else "uint32_t",
             "index": index_type(program.n_features),
             "n_seen": program.n_seen,
@@ -107,9 +113,7 @@ def integer_code(lowered: Lowered, program: IntegerProgram, name: str, loops: st
             "is_linear": program.is_linear,
             "is_square": program.form == "square",
             "is_projected": projection is not None,
-            "projected_from": "q" if buffered else "x",
             "projection": projection,
-            "projection_walk": make_walk(program.n_features),
             "linear_walk": make_walk(program.n_features),
             "squares_walk": make_walk(program.n_seen, SQUARES_STEP),
             "vector_walk": make_walk(program.n_seen, written_out=WRITTEN_OUT),
@@ -141,6 +145,7 @@ def _curve_values(program: IntegerProgram, name: str) -> dict[str, object]:
             curve.doubling if isinstance(curve, HalfPower) else 0,
             curve.end,
             i * program.n_outputs,
+            i,
         )
         for i, (function, curve) in enumerate(zip(functions, curves, strict=True))
     ]
@@ -178,17 +183,13 @@ def _suffixes(n: int) -> list[str]:
     return [""] if n == 1 else [str(i) for i in range(n)]
 
 
-def _tables(program: IntegerProgram) -> list[Table]:
+def _tables(program: IntegerProgram, projection: ProjectionCode | None) -> list[Table]:
     """Return the arrays in the order and layout in which the loops read them."""
     tables = reader_tables(program.reader)
-    if program.projection is not None:
-        comment, weight = "rows of the projection, one per projected value", program.numbers.weight_dtype
-        tables += [
-            Table("projection", comment, weight, program.projection.weights),
-            Table("projection_bias", "constant term of the projection", np.dtype(np.int32), program.projection.bias),
-        ]
+    tables += [] if projection is None else projection.tables
     if program.is_linear:
-        tables.append(Table("coef", "weights: for each output, one per feature", np.dtype(np.int16), program.coef))
+        comment = "weights: for each output, one per feature"
+        tables.append(Table("coef", comment, program.numbers.coef_dtype, program.coef))
     if program.n_outputs > 1:
         comment = "score of each output before any vector is added"
         tables.append(Table("intercept", comment, np.dtype(np.int32), program.intercept))

@@ -3,6 +3,7 @@
 A vector stands near the front, where short instructions reach it, and at a whole word, since the DSP loops load words.
 Its norm follows where that leaves no gap, and leads otherwise. AVR aligns nothing, and its assembly expects the norm
 right after the vector. A vector with an odd number of bytes leaves a gap of one byte inside, which costs no memory.
+Of the rest, what has 16 bits comes before bytes, so that it leaves no gap.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ class Member:
     is_norm: bool = False
     is_vector: bool = False
     is_coef: bool = False
+    is_shift: bool = False
 
     @property
     def size(self) -> int:
@@ -72,9 +74,14 @@ def make_row_table(program: IntegerProgram, wanted: Format, *, norm_follows_vect
         return RowTable((), 0)
     m = len(program.vectors)
     vector = Member(program.numbers.index_dtype.itemsize, list(program.vectors), is_vector=True)
-    others = [Member(HALF_BYTES, [program.coef[:, :, u].T.ravel() for u in range(m)], is_coef=True)]
+    stored = program.stored_coef
+    coef = Member(program.numbers.coef_dtype.itemsize, [stored[:, :, u].T.ravel() for u in range(m)], is_coef=True)
+    others = [coef]
     if wanted.early_exit:
         others.append(Member(HALF_BYTES, list(remaining_change(program))))
+    if program.shift is not None:
+        others.append(Member(1, list(program.shift.T), is_shift=True))
+    others.sort(key=lambda member: -member.bytes)
     if program.form != "square":
         return RowTable([vector, *others], m)
     norm = Member(WORD_BYTES, [np.array(int(v @ v)) for v in program.vectors], is_norm=True)

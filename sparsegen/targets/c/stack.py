@@ -23,10 +23,10 @@ class Added:
 
 FLOAT = (Added("-Os", 264, 352), Added("-O2", 320, 432))
 INTEGER = (Added("-Os", 128, 160), Added("-O2", 216, 248))
-READING_FLOATS = 48
-"""What compilers add to integer programs that take floats apart."""
-READING_APART = 64
-"""What they add where that is a function of its own, because ``in_range`` needs it too."""
+READING_FLOATS = 64
+"""What taking floats apart adds to integer programs."""
+PROJECTING = 120
+"""What the functions that project features add to integer programs."""
 
 
 def float_stack(buffers: int, scores: int, row: int) -> Lines:
@@ -38,23 +38,21 @@ def float_stack(buffers: int, scores: int, row: int) -> Lines:
     return _lines(predict, row + scores + predict, FLOAT)
 
 
-def integer_stack(
-    buffers: int, scores: int, row: int, *, is_binary: bool, reads_floats: bool, is_projected: bool
-) -> Lines:
+def integer_stack(buffers: int, scores: int, row: int, *, is_binary: bool, reads_floats: bool, projects: bool) -> Lines:
     """Return the bounds of an integer program; a binary prediction needs no array for its score.
 
     The self-test computes scores, with a row and scores of its own.
     """
-    reading = reads_floats * (READING_FLOATS + is_projected * READING_APART)
+    calls = (READING_FLOATS if reads_floats else 0) + (PROJECTING if projects else 0)
     predict = buffers + (0 if is_binary else scores)
-    return _lines(predict, row + scores + buffers, INTEGER, reading)
+    return _lines(predict, row + scores + buffers, INTEGER, calls)
 
 
-def _lines(predict: int, selftest: int, added: tuple[Added, ...], more: int = 0) -> Lines:
+def _lines(predict: int, selftest: int, added: tuple[Added, ...], calls: int = 0) -> Lines:
     return tuple(
         (
             f"stack at {a.level}",
-            f"at most {predict + a.predict + more} bytes for a prediction, {selftest + a.selftest + more} for "
+            f"at most {predict + a.predict + calls} bytes for a prediction, {selftest + a.selftest + calls} for "
             "the self-test, in tests with gcc and clang for Cortex-M, RV32 and AVR",
         )
         for a in added

@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 
 from benchmarks.trust import Outcome, compilers
+from sparsegen.lowering.formats import INPUT_KINDS, INTEGERS
 
 GROUPS = compilers.make_groups(seed=1, number=0)
 EMPTY = Outcome("test", 0, compilers.UNIT, 0)
@@ -26,7 +27,7 @@ def test_builds_that_are_here_give_the_same() -> None:
 def test_the_models_are_of_every_kind() -> None:
     exports = [export for group in GROUPS for export in group.exports]
     formats = {(e.lowered.format.dtype, e.lowered.format.input) for e in exports if e.lowered is not None}
-    assert len(formats) == 1 + 2 * 4
+    assert len(formats) == 1 + len(INTEGERS) * len(INPUT_KINDS)
     assert {e.lowered.format.early_exit for e in exports if e.lowered is not None} == {True, False}
     assert {e.n_outputs > 1 for e in exports} == {True, False}
 

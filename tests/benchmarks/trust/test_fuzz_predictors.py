@@ -4,6 +4,7 @@ import shutil
 from dataclasses import replace
 
 import pytest
+from integer_models import INTEGER_FORMATS
 
 from benchmarks.trust import Outcome, fuzz_predictors
 from benchmarks.trust._predictor_models import Plan, Predictor, make_predictor, plans
@@ -62,7 +63,7 @@ def test_plans_cover_every_kernel_format_and_input() -> None:
     integer, real = plans(integer=True, seed=0), plans(integer=False, seed=0)
     assert {plan.kernel for plan in real} == set(KERNELS)
     assert {(plan.dtype, plan.reads) for plan in integer} == {
-        (dtype, reads) for dtype in ("q7", "q15") for reads in ("f32", "grid", "raw-int16", "raw-uint8")
+        (dtype, reads) for dtype in INTEGER_FORMATS for reads in ("f32", "grid", "raw-int16", "raw-uint8")
     }
     for plan in (integer, real):
         assert {p.is_projected for p in plan} == {True, False}

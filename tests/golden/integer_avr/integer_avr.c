@@ -2,7 +2,7 @@
 
 #include "integer_avr.h"
 
-#if INTEGER_AVR_EXPORT != 0xac3188aau
+#if INTEGER_AVR_EXPORT != 0x8d3aca51u
 #error "this file and integer_avr.h are from different exports; export both again"
 #endif
 
@@ -239,17 +239,6 @@ static int integer_avr_half_power(uint32_t d)
 }
 #endif
 
-/* Turns every feature into its index. */
-static void integer_avr_read(const int16_t *x, uint16_t *q)
-{
-    for (int j = 0; j < 17; ++j) {
-        const int32_t t = ((int32_t)x[j] * 21557) + integer_avr_bias[j];
-        const uint32_t index = (t > 0) ? ((uint32_t)t >> 3u) : 0u;
-
-        q[j] = (uint16_t)((index < 11239u) ? index : 11239u);
-    }
-}
-
 static int32_t integer_avr_score(const int16_t *x)
 {
     uint16_t q[17];
@@ -260,7 +249,12 @@ static int32_t integer_avr_score(const int16_t *x)
     int32_t score = (int32_t)204446203L;
     uint32_t squares = 0u;
 
-    integer_avr_read(x, q);
+    for (int j = 0; j < 17; ++j) {
+        const int32_t t = ((int32_t)x[j] * 21557) + integer_avr_bias[j];
+        const uint32_t index = (t > 0) ? ((uint32_t)t >> 3u) : 0u;
+
+        q[j] = (uint16_t)((index < 11239u) ? index : 11239u);
+    }
     for (int j = 0; j < 16; j += 4) {
         squares += (uint32_t)q[j] * q[j];
         squares += (uint32_t)q[j + 1] * q[j + 1];

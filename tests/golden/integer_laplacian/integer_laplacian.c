@@ -2,7 +2,7 @@
 
 #include "integer_laplacian.h"
 
-#if INTEGER_LAPLACIAN_EXPORT != 0x13954b2fu
+#if INTEGER_LAPLACIAN_EXPORT != 0x6fc36508u
 #error "this file and integer_laplacian.h are from different exports; export both again"
 #endif
 
@@ -56,44 +56,6 @@ static int integer_laplacian_half_power(uint32_t d)
     return (int)value;
 }
 
-/*
- * Turns every feature into its index, by the bits of the float: its digits, shifted to the right by how much its exponent
- * is below the largest one, are its place on a line. What is beyond has the last place, a NaN the first.
- */
-static void integer_laplacian_read(const float *x, uint8_t *q)
-{
-    for (int j = 0; j < 4; ++j) {
-        const unsigned most = 128u;
-        union { float value; uint32_t bits; } f;
-        int16_t place = 32767;
-        int32_t above;
-        uint16_t index;
-        int down;
-
-        f.value = x[j];
-        down = (int)most - (int)(uint8_t)((unsigned)(f.bits >> 16) >> 7);
-        if ((unsigned)down < 15u) {
-            const uint16_t digits = (uint16_t)((uint16_t)(f.bits >> 8) | 0x8000u) >> 1;
-
-            place = (int16_t)(uint16_t)(digits >> (unsigned)down);
-        } else if (down > 0) {
-            place = 0;
-        } else if ((f.bits & 0x7FFFFFFFu) > 0x7F800000u) {
-            f.bits = 0x80000000u; /* the first place */
-        } else {
-            /* the last place */
-        }
-        if (f.bits >= 0x80000000u) {
-            place = (int16_t)(-1 - place);
-        }
-        above = (int32_t)place - integer_laplacian_start[j];
-        index = (above > 0) ? (uint16_t)above : 0u;
-        index = (uint16_t)(((uint32_t)index * 47274u) >> 16);
-        index = (uint16_t)(index >> 7);
-        q[j] = (uint8_t)((index < 255u) ? index : 255u);
-    }
-}
-
 void integer_laplacian_scores(const float *x, int32_t *scores)
 {
     uint8_t q[4];
@@ -103,7 +65,36 @@ void integer_laplacian_scores(const float *x, int32_t *scores)
     for (int k = 0; k < 3; ++k) {
         scores[k] = integer_laplacian_intercept[k];
     }
-    integer_laplacian_read(x, q);
+    for (int j = 0; j < 4; ++j) {
+        const unsigned most = 128u;
+        union { float value; uint32_t bits; } raw;
+        int16_t place = 32767;
+        int32_t above;
+        uint16_t index;
+        int down;
+
+        raw.value = x[j];
+        down = (int)most - (int)(uint8_t)((unsigned)(raw.bits >> 16) >> 7);
+        if ((unsigned)down < 15u) {
+            const uint16_t digits = (uint16_t)((uint16_t)(raw.bits >> 8) | 0x8000u) >> 1;
+
+            place = (int16_t)(uint16_t)(digits >> (unsigned)down);
+        } else if (down > 0) {
+            place = 0;
+        } else if ((raw.bits & 0x7FFFFFFFu) > 0x7F800000u) {
+            raw.bits = 0x80000000u; /* the first place */
+        } else {
+            /* the last place */
+        }
+        if (raw.bits >= 0x80000000u) {
+            place = (int16_t)(-1 - place);
+        }
+        above = (int32_t)place - integer_laplacian_start[j];
+        index = (above > 0) ? (uint16_t)above : 0u;
+        index = (uint16_t)(((uint32_t)index * 47274u) >> 16);
+        index = (uint16_t)(index >> 7);
+        q[j] = (uint8_t)((index < 255u) ? index : 255u);
+    }
     for (r = integer_laplacian_rows; r != (integer_laplacian_rows + 5); ++r) {
         uint32_t d = 0u;
         unsigned t;

@@ -2,7 +2,7 @@
 
 #include "integer_linear.h"
 
-#if INTEGER_LINEAR_EXPORT != 0xbde6b7c2u
+#if INTEGER_LINEAR_EXPORT != 0xe0ab45c3u
 #error "this file and integer_linear.h are from different exports; export both again"
 #endif
 
@@ -29,17 +29,6 @@ static const INTEGER_LINEAR_ROM int16_t integer_linear_coef[12] = {
 /* score of each output before any vector is added */
 static const INTEGER_LINEAR_ROM int32_t integer_linear_intercept[3] = {-1279322, 584270, -963916};
 
-/* Turns every feature into its index. */
-static void integer_linear_read(const uint8_t *x, uint16_t *q)
-{
-    for (int j = 0; j < 4; ++j) {
-        const int32_t t = ((int32_t)x[j] * 16384) + integer_linear_bias[j];
-        const uint32_t index = (t > 0) ? ((uint32_t)t >> 14u) : 0u;
-
-        q[j] = (uint16_t)((index < 79u) ? index : 79u);
-    }
-}
-
 void integer_linear_scores(const uint8_t *x, int32_t *scores)
 {
     uint16_t q[4];
@@ -49,7 +38,12 @@ void integer_linear_scores(const uint8_t *x, int32_t *scores)
     for (int k = 0; k < 3; ++k) {
         scores[k] = integer_linear_intercept[k];
     }
-    integer_linear_read(x, q);
+    for (int j = 0; j < 4; ++j) {
+        const int32_t t = ((int32_t)x[j] * 16384) + integer_linear_bias[j];
+        const uint32_t index = (t > 0) ? ((uint32_t)t >> 14u) : 0u;
+
+        q[j] = (uint16_t)((index < 79u) ? index : 79u);
+    }
     for (int k = 0; k < 3; ++k) {
         scores[k] += (int32_t)f[0] * c[0];
         scores[k] += (int32_t)f[1] * c[1];

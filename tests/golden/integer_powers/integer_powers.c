@@ -2,7 +2,7 @@
 
 #include "integer_powers.h"
 
-#if INTEGER_POWERS_EXPORT != 0x560e14a4u
+#if INTEGER_POWERS_EXPORT != 0xf219140fu
 #error "this file and integer_powers.h are from different exports; export both again"
 #endif
 
@@ -71,43 +71,6 @@ static uint32_t integer_powers_upper(uint32_t a, uint32_t b)
     const uint16_t b1 = (uint16_t)(b >> 16);
 
     return ((uint32_t)a1 * b1) + (((uint32_t)a1 * (uint16_t)b) >> 16) + (((uint32_t)(uint16_t)a * b1) >> 16);
-}
-
-/*
- * Turns every feature into its index, by the bits of the float: its digits, shifted to the right by how much its exponent
- * is below the largest one, are its place on a line. What is beyond has the last place, a NaN the first.
- */
-static void integer_powers_read(const float *x, uint16_t *q)
-{
-    for (int j = 0; j < 3; ++j) {
-        const unsigned most = 128u;
-        union { float value; uint32_t bits; } f;
-        int32_t place = 1073741823;
-        int32_t above;
-        uint32_t index;
-        int down;
-
-        f.value = x[j];
-        down = (int)most - (int)(uint8_t)((unsigned)(f.bits >> 16) >> 7);
-        if ((unsigned)down < 30u) {
-            const uint32_t digits = ((f.bits << 8) | 0x80000000u) >> 2;
-
-            place = (int32_t)(uint32_t)(digits >> (unsigned)down);
-        } else if (down > 0) {
-            place = 0;
-        } else if ((f.bits & 0x7FFFFFFFu) > 0x7F800000u) {
-            f.bits = 0x80000000u; /* the first place */
-        } else {
-            /* the last place */
-        }
-        if (f.bits >= 0x80000000u) {
-            place = (int32_t)(-1 - place);
-        }
-        above = (int32_t)place - integer_powers_start[j];
-        index = (above > 0) ? (integer_powers_upper((uint32_t)above, 20151490u) >> 8) : 0u;
-        q[j] = (uint16_t)((index < 26754u) ? index : 26754u);
-    }
-}
 
 void integer_powers_scores(const float *x, int32_t *scores)
 {
@@ -119,7 +82,34 @@ void integer_powers_scores(const float *x, int32_t *scores)
     for (int k = 0; k < 3; ++k) {
         scores[k] = integer_powers_intercept[k];
     }
-    integer_powers_read(x, q);
+    for (int j = 0; j < 3; ++j) {
+        const unsigned most = 128u;
+        union { float value; uint32_t bits; } raw;
+        int32_t place = 1073741823;
+        int32_t above;
+        uint32_t index;
+        int down;
+
+        raw.value = x[j];
+        down = (int)most - (int)(uint8_t)((unsigned)(raw.bits >> 16) >> 7);
+        if ((unsigned)down < 30u) {
+            const uint32_t digits = ((raw.bits << 8) | 0x80000000u) >> 2;
+
+            place = (int32_t)(uint32_t)(digits >> (unsigned)down);
+        } else if (down > 0) {
+            place = 0;
+        } else if ((raw.bits & 0x7FFFFFFFu) > 0x7F800000u) {
+            raw.bits = 0x80000000u; /* the first place */
+        } else {
+            /* the last place */
+        }
+        if (raw.bits >= 0x80000000u) {
+            place = (int32_t)(-1 - place);
+        }
+        above = (int32_t)place - integer_powers_start[j];
+        index = (above > 0) ? (integer_powers_upper((uint32_t)above, 20151490u) >> 8) : 0u;
+        q[j] = (uint16_t)((index < 26754u) ? index : 26754u);
+    }
     squares += (uint32_t)q[0] * q[0];
     squares += (uint32_t)q[1] * q[1];
     squares += (uint32_t)q[2] * q[2];

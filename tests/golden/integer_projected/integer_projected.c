@@ -2,7 +2,7 @@
 
 #include "integer_projected.h"
 
-#if INTEGER_PROJECTED_EXPORT != 0xd3cca859u
+#if INTEGER_PROJECTED_EXPORT != 0xd35cb7a0u
 #error "this file and integer_projected.h are from different exports; export both again"
 #endif
 
@@ -66,49 +66,74 @@ static int integer_projected_half_power(uint32_t d)
     return (int)value;
 }
 
-/* Turns every feature into its index. */
-static void integer_projected_read(const int16_t *x, uint8_t *q)
+/* Returns start plus the values times one row of the projection. */
+#if defined(__GNUC__) /* inlined, its loop would find too few registers on ARMv6-M */
+__attribute__((noinline))
+#endif
+static int32_t integer_projected_dot(const volatile uint8_t *values, const INTEGER_PROJECTED_ROM int8_t *row, int32_t start)
 {
+    const volatile uint8_t *f = values;
+    const INTEGER_PROJECTED_ROM int8_t *p = row;
+    int32_t t = start;
+
+    do {
+        t += (int32_t)f[0] * p[0];
+        t += (int32_t)f[1] * p[1];
+        t += (int32_t)f[2] * p[2];
+        t += (int32_t)f[3] * p[3];
+        t += (int32_t)f[4] * p[4];
+        t += (int32_t)f[5] * p[5];
+        t += (int32_t)f[6] * p[6];
+        t += (int32_t)f[7] * p[7];
+        f += 8;
+        p += 8;
+    } while (f != (values + 16));
+    t += (int32_t)f[0] * p[0];
+    t += (int32_t)f[1] * p[1];
+    return t;
+}
+
+/* Projects the features. Returns 1 if no projected value is cut off at an end of its grid, otherwise 0. */
+static int integer_projected_project(const int16_t *x, uint8_t *projected)
+{
+    uint8_t q[18];
+    const INTEGER_PROJECTED_ROM int8_t *p = integer_projected_projection;
+    int stays = 1;
+
     for (int j = 0; j < 18; ++j) {
         const int32_t t = ((int32_t)x[j] * 16384) + integer_projected_bias[j];
         const uint32_t index = (t > 0) ? ((uint32_t)t >> 14u) : 0u;
 
         q[j] = (uint8_t)((index < 135u) ? index : 135u);
     }
+    for (int i = 0; i < 3; ++i) {
+        const uint32_t t = (uint32_t)integer_projected_dot(q, p, integer_projected_projection_bias[i]);
+        uint32_t index = t >> 8;
+
+        if (t > 0x7FFFFFFFu) { /* negative */
+            index = 0u;
+            stays = 0;
+        } else if (index > 255u) {
+            index = 255u;
+            stays = 0;
+        } else {
+            /* on the grid */
+        }
+        projected[i] = (uint8_t)index;
+        p += 18;
+    }
+    return stays;
 }
 
 static int32_t integer_projected_score(const int16_t *x)
 {
-    uint8_t q[18];
     uint8_t projected[3];
-    const INTEGER_PROJECTED_ROM int8_t *p = integer_projected_projection;
     const volatile uint8_t *const f = projected; /* volatile: read again for every vector, not copied to the stack */
     const INTEGER_PROJECTED_ROM struct integer_projected_row *r;
     int32_t score = (int32_t)38176792L;
     uint32_t squares = 0u;
 
-    integer_projected_read(x, q);
-    for (int i = 0; i < 3; ++i) {
-        int32_t t = integer_projected_projection_bias[i];
-        uint32_t index;
-
-        for (int j = 0; j < 16; j += 8) {
-            t += (int32_t)q[j] * p[0];
-            t += (int32_t)q[j + 1] * p[1];
-            t += (int32_t)q[j + 2] * p[2];
-            t += (int32_t)q[j + 3] * p[3];
-            t += (int32_t)q[j + 4] * p[4];
-            t += (int32_t)q[j + 5] * p[5];
-            t += (int32_t)q[j + 6] * p[6];
-            t += (int32_t)q[j + 7] * p[7];
-            p += 8;
-        }
-        t += (int32_t)q[16] * p[0];
-        t += (int32_t)q[17] * p[1];
-        p += 2;
-        index = (t > 0) ? ((uint32_t)t >> 8) : 0u;
-        projected[i] = (uint8_t)((index < 255u) ? index : 255u);
-    }
+    (void)integer_projected_project(x, projected);
     squares += (unsigned)projected[0] * projected[0];
     squares += (unsigned)projected[1] * projected[1];
     squares += (unsigned)projected[2] * projected[2];
@@ -147,37 +172,14 @@ int integer_projected_in_range(const int16_t *x)
     static const INTEGER_PROJECTED_ROM int16_t high[18] = {
         160, 188, 178, 153, 156, 136, 164, 169, 156, 156, 168, 131, 157, 129, 164, 153, 146, 158,
     };
-    uint8_t q[18];
-    const INTEGER_PROJECTED_ROM int8_t *p = integer_projected_projection;
+    uint8_t projected[3];
 
     for (int j = 0; j < 18; ++j) {
         if ((x[j] < low[j]) || (x[j] > high[j])) {
             return 0;
         }
     }
-    integer_projected_read(x, q);
-    for (int i = 0; i < 3; ++i) {
-        int32_t t = integer_projected_projection_bias[i];
-
-        for (int j = 0; j < 16; j += 8) {
-            t += (int32_t)q[j] * p[0];
-            t += (int32_t)q[j + 1] * p[1];
-            t += (int32_t)q[j + 2] * p[2];
-            t += (int32_t)q[j + 3] * p[3];
-            t += (int32_t)q[j + 4] * p[4];
-            t += (int32_t)q[j + 5] * p[5];
-            t += (int32_t)q[j + 6] * p[6];
-            t += (int32_t)q[j + 7] * p[7];
-            p += 8;
-        }
-        t += (int32_t)q[16] * p[0];
-        t += (int32_t)q[17] * p[1];
-        p += 2;
-        if ((t < 0) || (((uint32_t)t >> 8) > 255u)) {
-            return 0;
-        }
-    }
-    return 1;
+    return integer_projected_project(x, projected);
 }
 
 const char *integer_projected_label(int index)

@@ -15,10 +15,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from c_programs import any_compiler, compile_c, compiler, emulated, run_c, symbols, warning_level
+from c_programs import any_compiler, compile_c, compiler, damaged, emulated, run_c, symbols, warning_level
 from golden_models import INTEGER, SMALL, model, rbf, rows
 from integer_models import INTEGERS, READS, SIXTEEN, TAILS, integer_export_of, tail_model
 from narrowing import known
+from pooled_models import POOLED
 
 from benchmarks.trust._together import integer_program, shared_inputs, together
 from sparsegen.devices import DEVICES
@@ -32,7 +33,7 @@ GOLDEN = Path(__file__).parents[2] / "golden"
 WARNINGS = (
     "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wsign-conversion", "-Wshadow", "-Wdouble-promotion", "-Werror",
 )  # fmt: skip
-HELPERS = r"__aeabi_(f(sub|mul|2iz|2uiz|cmp\w+)|l?mul|uidiv|idiv)|__\w+sf[23]|__fixu?nssfsi|__fixsfsi"
+HELPERS = r"__aeabi_(f(add|sub|mul|2iz|2uiz|cmp\w+)|l?mul|uidiv|idiv)|__\w+sf[23]|__fixu?nssfsi|__fixsfsi"
 
 
 @pytest.fixture(scope="session")
@@ -51,11 +52,17 @@ def integer_exports():
         if kind != "projected" or reads != "raw-uint8":
             name = f"{kind}_{dtype}_{reads.replace('-', '_')}"
             found.append(integer_export_of(made, name, dtype, reads, rows(made)))
-    for dtype, d, loops in itertools.product(INTEGERS, TAILS, ("dsp", "avr")):
+    for kind in ("rbf", "several", "laplacian", "linear"):
+        found.append(integer_export_of(of[kind], f"{kind}_q7c8_f32", "q7c8", "f32", rows(of[kind])))
+    tails = [*itertools.product(INTEGERS, TAILS, ("dsp", "avr")), ("q7c8", 9, "dsp"), ("q7c8", 9, "avr")]
+    for dtype, d, loops in tails:
         made = tail_model(d, pixels=True)
         found.append(
             integer_export_of(made, f"{loops}_{dtype}_{d}", dtype, "raw-int16" if d % 2 else "grid", rows(made), loops)
         )
+    for (i, pooled), loops in itertools.product(enumerate(POOLED.values()), ("portable", "dsp", "avr")):
+        dtype, reads = ("q15", "f32") if i % 2 else ("q7", "raw-uint8")
+        found.append(integer_export_of(pooled.model, f"{loops}_{dtype}_pooled{i}", dtype, reads, pooled.rows, loops))
     return {export.name: export for export in found}
 
 
@@ -114,8 +121,8 @@ def test_no_compiler_warns_of_dsp_loops(name, language, one_file, tmp_path):
 @pytest.mark.parametrize("part", ["atmega328p", "attiny85"])
 def test_no_compiler_warns_of_avr_loops(part, one_file, tmp_path):
     """The ATtiny85 has no multiplier: it gets the portable loops."""
-    for dtype in INTEGERS:  # apart: where models share a table, avr-gcc 5 merges the two and calls one uninitialized
-        assert_silent(compiler("avr-gcc"), one_file(f"avr_{dtype}"), tmp_path, f"-mmcu={part}", "-std=gnu99", "-Os")
+    for dtype in (*INTEGERS, "q7c8"):  # apart: of models that share a table, avr-gcc 5 calls one uninitialized
+        assert_silent(compiler("avr-gcc"), one_file(f"avr_{dtype}_"), tmp_path, f"-mmcu={part}", "-std=gnu99", "-Os")
 
 
 def test_cpp_on_avr_is_refused_rather_than_filling_the_ram(one_file, tmp_path):
@@ -189,22 +196,11 @@ def test_two_models_in_one_binary_do_not_collide(tmp_path):
 # ---- The self-test ---------------------------------------------------------------------------------------------------
 
 
-def damaged(export, table):
-    """Return the export with the first number of a table 16 away from what it was."""
-    source = export.files[f"{export.name}.c"].decode()
-    # The last bits of a norm are below what scores can show: damage a vector or a coefficient.
-    norm = r"(?:\d+u, )?" if table == "rows" else ""
-    found = re.search(rf"_{table}\[\d+\] = [\s{{]*{norm}[\s{{]*(-?[\d.e+-]+f?)", source)
-    assert found, table
-    value = f"{float(found[1][:-1]) + 16.0}f" if found[1].endswith("f") else str(int(found[1]) ^ 16)
-    changed = source[: found.start(1)] + value + source[found.end(1) :]
-    return replace(export, files={**export.files, f"{export.name}.c": changed.encode()})
-
-
 DAMAGE = [
     ("integer_rbf", "rows"), ("integer_rbf", "powers"), ("integer_powers", "rows"), ("integer_powers", "intercept"),
     ("integer_powers", "start"), ("integer_projected", "projection"),
-    ("integer_avr", "rows"), ("integer_laplacian", "rows"), ("integer_linear", "coef"), ("integer_linear", "intercept"),
+    ("integer_avr", "rows"), ("integer_narrow", "rows"), ("integer_laplacian", "rows"),
+    ("integer_linear", "coef"), ("integer_linear", "intercept"),
 ]  # fmt: skip
 
 

@@ -127,22 +127,28 @@ def test_other_programs_take_the_portable_loops():
     assert dsp_values(sampled) is not None
 
 
-@pytest.mark.parametrize("dtype", ["q7", "q15"])
+@pytest.mark.parametrize("dtype", ["q7", "q15", "q7c8"])
 @pytest.mark.parametrize("early_exit", [False, True])
 @pytest.mark.parametrize("n", [1, 2, 3, 4, 7, 8])
 def test_rows_of_the_table_are_laid_out_as_c_does(dtype, early_exit, n):
-    case = make_integer_case(1, d=n, m=3, octaves=(0, 1))
+    narrow = dtype == "q7c8"
+    n_outputs = 3 if narrow else 1
+    case = make_integer_case(1, d=n, m=3, octaves=(0, 1), n_classes=3 if narrow else 2)
     made = quantized(case.model, dtype, "f32", case.rows)
     for follows in (False, True):
         table = make_row_table(made, Format(dtype, early_exit=early_exit), norm_follows_vector=follows)
-        names = [
-            "vector" if m.is_vector else "norm" if m.is_norm else "coef" if m.is_coef else "rest" for m in table.members
-        ]
-        index_bytes = 1 if dtype == "q7" else 2
+        kinds = ("vector", "norm", "coef", "shift")
+        names = [next((k for k in kinds if getattr(m, f"is_{k}")), "rest") for m in table.members]
+        index_bytes = 2 if dtype == "q15" else 1
         in_front = not follows and (n * index_bytes) % 4
-        expected = ["norm", "vector", "coef"] if in_front else ["vector", "norm", "coef"]
-        assert names == expected + ["rest"] * early_exit
-        fields = {"vector": (f"u{index_bytes}", n), "norm": ("u4", 1), "coef": ("i2", 2), "rest": ("u2", 2)}
+        expected = ["norm", "vector"] if in_front else ["vector", "norm"]
+        rest = ["rest"] * early_exit
+        assert names == expected + ([*rest, "coef", "shift"] if narrow else ["coef", *rest])
+        coef_type = "i1" if narrow else "i2"
+        fields = {
+            "vector": (f"u{index_bytes}", n), "norm": ("u4", 1), "coef": (coef_type, 2 * n_outputs), "shift": ("u1", 2),
+            "rest": ("u2", 1 if narrow else 2),
+        }  # fmt: skip
         layout = np.dtype([(name, *fields[name]) for name in names], align=True)
         assert table.size == 3 * layout.itemsize
         assert (table.n_rows, len(table.rows)) == (3, 3)
@@ -150,7 +156,11 @@ def test_rows_of_the_table_are_laid_out_as_c_does(dtype, early_exit, n):
             values = dict(zip(names, row, strict=True))
             assert values["vector"].tolist() == made.vectors[u].tolist()
             assert values["norm"] == (made.vectors[u] ** 2).sum()
-            assert values["coef"].tolist() == [made.coef[o, k, u] for k in range(2) for o in range(1)]
+            shift = [0, 0] if made.shift is None else made.shift[:, u].tolist()
+            assert values.get("shift", np.zeros(2)).tolist() == shift
+            stored = values["coef"].astype(coef_type).tolist()  # which wraps what does not fit
+            coef = [made.coef[o, k, u] for k in range(2) for o in range(n_outputs)]
+            assert [c << s for c, s in zip(stored, np.repeat(shift, n_outputs), strict=True)] == coef
 
 
 def test_a_linear_program_has_no_rows_and_distances_without_squares_no_norm():

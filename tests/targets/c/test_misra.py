@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from golden_models import EVERY, INTEGER, model, rbf
+from pooled_models import POOLED
 
 from sparsegen.lowering.formats import Format
 from sparsegen.targets import TARGETS
@@ -34,6 +35,10 @@ def remarks(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Counter[str]]
         wanted = Format("q7", "raw-uint8", early_exit=early_exit)
         pixels = model([rbf(0.01)], 6, 9, classes, offset=[128.0] * 9, scale=[0.02] * 9)
         exports.append(TARGETS["c"].export(pixels, f"stops{early_exit:d}{len(classes)}", wanted))
+    exports += [
+        TARGETS["c"].export(case.model, name, Format("q7", "raw-uint8", rows=case.rows))
+        for name, case in POOLED.items()
+    ]
     sources: list[str] = []
     for export in exports:
         for file, content in export.files.items():

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import ctypes
 import re
 
 import numpy as np
 import pytest
-from c_programs import any_compiler, compile_c
+from c_programs import in_range_of
 from golden_models import model, rbf
 from integer_models import (
     INTEGER_KERNELS,
@@ -31,18 +30,6 @@ def lowered(of, numbers) -> tuple[IntegerProgram, dict[str, str]]:
     made = lower(of, numbers)
     assert isinstance(made.program, IntegerProgram)
     return made.program, dict(made.promises)
-
-
-def in_range_of(export, folder, inputs):
-    """Return what the compiled ``in_range`` says of every row."""
-    for name, content in export.files.items():
-        (folder / name).write_bytes(content)
-    library = folder / "m.so"
-    built = compile_c(any_compiler(), "-shared", "-fPIC", "-O2", folder / "m.c", "-o", library)
-    assert built.returncode == 0, built.stderr
-    function = ctypes.CDLL(str(library)).m_in_range
-    rows = np.ascontiguousarray(inputs)
-    return np.array([function(ctypes.c_void_p(row.ctypes.data)) for row in rows])
 
 
 @pytest.mark.parametrize("projected", [False, True])
