@@ -2,7 +2,7 @@
 
 #include "integer_powers.h"
 
-#if INTEGER_POWERS_EXPORT != 0xf219140fu
+#if INTEGER_POWERS_EXPORT != 0xef5f0cddu
 #error "this file and integer_powers.h are from different exports; export both again"
 #endif
 
@@ -71,6 +71,7 @@ static uint32_t integer_powers_upper(uint32_t a, uint32_t b)
     const uint16_t b1 = (uint16_t)(b >> 16);
 
     return ((uint32_t)a1 * b1) + (((uint32_t)a1 * (uint16_t)b) >> 16) + (((uint32_t)(uint16_t)a * b1) >> 16);
+}
 
 void integer_powers_scores(const float *x, int32_t *scores)
 {
