@@ -2,7 +2,7 @@
 
 #include "integer_laplacian.h"
 
-#if INTEGER_LAPLACIAN_EXPORT != 0x6fc36508u
+#if INTEGER_LAPLACIAN_EXPORT != 0xb9e72866u
 #error "this file and integer_laplacian.h are from different exports; export both again"
 #endif
 

@@ -2,7 +2,7 @@
 
 #include "integer_powers.h"
 
-#if INTEGER_POWERS_EXPORT != 0xef5f0cddu
+#if INTEGER_POWERS_EXPORT != 0xac2abe7bu
 #error "this file and integer_powers.h are from different exports; export both again"
 #endif
 
