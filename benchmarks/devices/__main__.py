@@ -1,9 +1,9 @@
 """Cycles (AVR) or instructions of one prediction on every device: our float32, q15 and q7 beside hand-written C.
 
 The model is 16 vectors of 16 features, two classes, Gaussian kernel, random. Integer code, ours and by hand, reads
-indices of the grid (``--input grid``); ``raw-int16`` shows what reading raw counts adds. Every other kernel that falls
-with its distance follows with the same vectors. Every row's score is compared with the simulator first: a figure is
-printed for code that is right.
+indices of the grid (``--input grid``); ``raw-int16`` and ``f32`` show what reading raw counts and floats adds. Every
+other kernel that falls with its distance follows with the same vectors. Every row's score is first compared with the
+simulator: a figure is printed for code that is right.
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ def figures_of(device: Device, model: SparseModel, X: Array) -> list[Figure]:
     figures = [_figure(device, "sparsegen", TARGETS["c"].export(model, "model"), X)]
     figures.append(_figure(device, "by hand", float_reference(model), X))
     for dtype in ("q15", "q7"):
-        for reads in ("grid", "raw-int16"):
+        for reads in ("grid", "raw-int16", "f32"):
             export = TARGETS["c"].export(model, "model", Format(dtype, reads, rows=X), device.loops)
             figures.append(_figure(device, "sparsegen", export, X))
         plain = TARGETS["c"].export(model, "model", Format(dtype, "grid", rows=X))
@@ -128,7 +128,8 @@ def _figure(device: Device, code: str, export: Export, X: Array) -> Figure:
     measured = device.measure(export, inputs)
     cost, unit = _cost(measured)
     dtype, reads = lowered.format.dtype, lowered.format.input
-    is_goal = code == "sparsegen" and reads != "raw-int16" and lowered.model.kernels[0].is_gaussian
+    reads_raw = isinstance(lowered.program, IntegerProgram) and reads != "grid"
+    is_goal = code == "sparsegen" and not reads_raw and lowered.model.kernels[0].is_gaussian
     reach = REACH.get((device.name, dtype)) if is_goal else None
     kernel, wrong_rows = lowered.model.kernels[0].name, int(np.count_nonzero(wrong))
     return Figure(device.name, kernel, code, dtype, reads, cost, unit, measured.flash, measured.ram, wrong_rows, reach)

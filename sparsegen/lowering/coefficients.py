@@ -10,7 +10,7 @@ from sparsegen.arrays import Array
 from sparsegen.lowering.curves import KERNEL_BITS, LARGEST_VALUE, Integers
 from sparsegen.lowering.integer_program import INT32_MAX, IntegerProgram
 from sparsegen.lowering.program import float32
-from sparsegen.lowering.reader import INT16_MAX
+from sparsegen.lowering.read_integers import INT16_MAX
 
 SMALLEST_UNIT = float(np.finfo(np.float32).tiny)
 

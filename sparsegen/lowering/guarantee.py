@@ -31,8 +31,6 @@ from sparsegen.model import SparseModel
 from sparsegen.promised import bound
 
 UINT32_MAX = 2**32 - 1
-FLOAT_ROUNDINGS = 3.0 * 2.0**-24
-"""What float32 may lose of (x - offset) * factor, relative to it: by the difference, the factor and the product."""
 FLOAT64_EPSILON = 2.0**-52
 SLACK = 1e-9
 """What float64 may lose of a bound, and of the score that it is compared with, relative to the largest score."""
@@ -93,12 +91,7 @@ def guarantee(program: IntegerProgram, model: SparseModel) -> Guarantee:
 
 def intervals(program: IntegerProgram) -> dict[str, tuple[int, int]]:
     """Return the smallest and largest value of every intermediate result, whatever the inputs are."""
-    bounds: dict[str, tuple[int, int]] = {}
-    reader, levels_in = program.reader, program.reader.levels
-    if reader.kind.is_raw_integer and not reader.is_identity:
-        type_ = np.iinfo(program.input_dtype)
-        ends = np.stack([edge * reader.multiplier + reader.bias for edge in (int(type_.min), int(type_.max))])
-        bounds["scaled feature"] = (int(ends.min()), int(ends.max()))
+    bounds, levels_in = program.reader.intervals(), program.reader.levels
     if program.projection is not None:
         weights, bias = program.projection.weights, program.projection.bias
         up = levels_in * np.maximum(weights, 0).sum(axis=1) + np.maximum(bias, 0)
@@ -124,22 +117,7 @@ def intervals(program: IntegerProgram) -> dict[str, tuple[int, int]]:
 
 def reading_error(program: IntegerProgram) -> Array:
     """Return how far the index of each raw feature may lie from the feature, in steps, within the range."""
-    reader, low, step = program.reader, program.low, program.step
-    if reader.kind.is_grid:
-        return np.zeros(program.n_features)
-    if reader.kind.is_float:
-        moved = np.abs(reader.offset - (low - step / 2.0)) / step
-        factor_off = np.abs(reader.factor * step - 1.0)  # more than rounding where it is too small for float32
-        largest = reader.levels + 1.0 + moved
-        beyond = np.maximum(low - program.range.low, program.range.high - (low + step * reader.levels)) / step
-        return np.asarray(np.maximum(0.5, beyond) + moved + (FLOAT_ROUNDINGS + factor_off) * largest)
-    error = np.empty(program.n_features)
-    for j in range(program.n_features):  # every whole number in range; the type has at most 2^16
-        x = np.arange(int(program.range.low[j]), int(program.range.high[j]) + 1)
-        t = x * reader.multiplier[j] + reader.bias[j]
-        index = np.minimum(np.maximum(t, 0) >> reader.shift[j], reader.levels)
-        error[j] = np.abs(index - (x - low[j]) / step[j]).max()
-    return error
+    return program.reader.error(program.low, program.step, program.range)
 
 
 def reach(program: IntegerProgram) -> Array:

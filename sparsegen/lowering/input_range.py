@@ -10,11 +10,12 @@ import numpy as np
 from sparsegen.arrays import Array
 from sparsegen.lowering.calibrate import Box
 from sparsegen.lowering.formats import InputKind
+from sparsegen.lowering.grid_reader import GridReader
 from sparsegen.lowering.group_features import weighed_alike
 from sparsegen.lowering.program import float32
-from sparsegen.lowering.reader import GridReader
 from sparsegen.model import Transform
 
+SHARING_MAY_COST = 1.05  # times what is lost without
 WHOLE_TOLERANCE = 1e-9  # a number this close to a whole one counts as whole
 
 
@@ -49,6 +50,20 @@ def own_steps(box: Box, T: Transform, most: int, reads: InputKind) -> OwnSteps:
         return OwnSteps(box.low, step, max(1, math.ceil(np.max(span / step) - WHOLE_TOLERANCE)))
     step = np.where(span > 0.0, span, 1.0 / np.abs(T.scale)) / most  # a constant feature: one unit of the scaler
     return OwnSteps(box.low, step, most)
+
+
+def shared_steps(box: Box, T: Transform, most: int, reads: InputKind, weights: Array) -> OwnSteps | None:
+    """Return one step for all features, over the range of all; ``None`` where more would be lost than with their own.
+
+    ``weights`` (outputs, features) say how much a raw feature moves what is computed from it. Reading loses part of a
+    step, weighted; rounded weights lose part of every index.
+    """
+    whole = Box(np.full_like(box.low, box.low.min()), np.full_like(box.high, box.high.max()))
+    shared, own = (own_steps(around, T, most, reads) for around in (whole, box))
+    read, read_alone = (np.abs(weights) @ steps.step for steps in (shared, own))
+    reach, reach_alone = (np.sum((box.high - steps.low) / steps.step) for steps in (shared, own))
+    is_close = np.all(read <= SHARING_MAY_COST * read_alone) and reach <= SHARING_MAY_COST * reach_alone
+    return shared if is_close else None
 
 
 def projected_steps(box: Box, T: Transform, most: int, reads: InputKind) -> OwnSteps:

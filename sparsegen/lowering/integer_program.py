@@ -27,8 +27,8 @@ from sparsegen.arrays import Array
 from sparsegen.lowering.calibrate import Box
 from sparsegen.lowering.curves import HalfPower, Integers, SampledCurve
 from sparsegen.lowering.formats import IntegerFormat
+from sparsegen.lowering.grid_reader import GridReader
 from sparsegen.lowering.group_features import FeatureGroups, group_features
-from sparsegen.lowering.reader import GridReader
 from sparsegen.model import Label, class_indices
 
 INT32_MAX = 2**31 - 1
@@ -114,6 +114,11 @@ class IntegerProgram:
     def is_linear(self) -> bool:
         """Whether it adds weighted features, without any vector."""
         return self.form == "linear"
+
+    @property
+    def shares_steps(self) -> bool:
+        """Whether all raw features have the same grid."""
+        return bool(np.all(self.step == self.step[0]) and np.all(self.low == self.low[0]))
 
     @property
     def input_dtype(self) -> np.dtype[Any]:

@@ -8,7 +8,8 @@ data; only where there are rows to judge by, the data's own ends as well. Keep t
 model's.
 
 Where a projection or a linear kernel comes first, each feature has its own step, over its own range; features that the
-projection weighs alike share the range of them all, so that their weights stay equal.
+projection weighs alike share the range of them all, so that their weights stay equal. All share one step where that
+loses next to nothing, which spares the tables of their steps.
 """
 
 from __future__ import annotations
@@ -36,8 +37,10 @@ from sparsegen.lowering.curves import (
     sample_curve,
 )
 from sparsegen.lowering.formats import InputKind, IntegerFormat
+from sparsegen.lowering.grid_reader import GridReader
 from sparsegen.lowering.group_features import weighed_alike
 from sparsegen.lowering.input_range import (
+    SHARING_MAY_COST,
     WHOLE_TOLERANCE,
     OwnSteps,
     as_read,
@@ -45,11 +48,13 @@ from sparsegen.lowering.input_range import (
     grid_range,
     own_steps,
     projected_steps,
+    shared_steps,
 )
 from sparsegen.lowering.integer_program import INT32_MAX, IntegerProgram, IntegerProjection
 from sparsegen.lowering.locate_data import thinned
 from sparsegen.lowering.program import FORM_OF_DISTANCE
-from sparsegen.lowering.reader import MAX_SHIFT, GridReader, make_reader
+from sparsegen.lowering.read_integers import MAX_SHIFT
+from sparsegen.lowering.reader import make_reader
 from sparsegen.model import SparseModel, Transform
 
 STEPS_TRIED = 4  # the one that covers the whole range, and finer ones
@@ -81,10 +86,16 @@ def quantize(model: SparseModel, numbers: IntegerFormat, reads: InputKind, data:
     form = _form(model.kernels)
     falls = _half_power_falls(model.kernels)
     few = thinned(data.rows, MAX_ROWS)
-    own = projected_steps(box, model.transform, numbers.projected_levels, reads)
+    T = model.transform
+    most = numbers.projected_levels
+    own = projected_steps(box, T, most, reads)
+    grids = _grids(model, form, falls, numbers, box, data, few, own.step)
+    shared = None if T.projection is None else shared_steps(box, T, most, reads, T.projection * T.scale)
     made = [
-        _program(model, form, falls, numbers, reads, box, own, grid)
-        for grid in _grids(model, form, falls, numbers, box, data, few, own.step)
+        _program(model, form, falls, numbers, reads, box, steps, grid)
+        for steps in (own, shared)
+        if steps is not None
+        for grid in grids
     ]
     programs = [program for program in made if program is not None]
     if not programs:
@@ -92,7 +103,11 @@ def quantize(model: SparseModel, numbers: IntegerFormat, reads: InputKind, data:
             "the projection's factors are too far apart for integers; export it as float32", change={"dtype": "f32"}
         )
     wanted = model.scores(few)
-    return min(programs, key=lambda program: score_error(program, few, wanted))
+    errors = [score_error(program, few, wanted) for program in programs]
+    good = [
+        i for i, program in enumerate(programs) if program.shares_steps and errors[i] <= SHARING_MAY_COST * min(errors)
+    ]
+    return programs[min(good or range(len(programs)), key=lambda i: errors[i])]
 
 
 def _form(kernels: tuple[BoundKernel, ...]) -> str:
@@ -268,7 +283,8 @@ def _linear_program(model: SparseModel, numbers: IntegerFormat, reads: InputKind
     weights = model.coef[:, 0, :] @ model.vectors
     if T.projection is not None:
         weights = weights @ T.projection
-    own = own_steps(box, T, numbers.levels, reads)
+    shared = shared_steps(box, T, numbers.levels, reads, weights * T.scale)
+    own = shared or own_steps(box, T, numbers.levels, reads)
     low, step, levels = own.low, own.step, own.levels
     reader = make_reader(reads, low, step, levels)
     intercept = model.intercept + weights @ ((low - T.offset) * T.scale)

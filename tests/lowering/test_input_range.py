@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from sparsegen.lowering.calibrate import Box
 from sparsegen.lowering.formats import FLOAT_INPUT, INPUT_KINDS
-from sparsegen.lowering.input_range import as_read, covered, grid_range, own_steps
+from sparsegen.lowering.input_range import as_read, covered, grid_range, own_steps, shared_steps
+from sparsegen.lowering.read_integers import make_whole_reader
 from sparsegen.lowering.reader import make_reader
 from sparsegen.model import Transform
 
@@ -62,6 +63,21 @@ def test_bytes_are_their_own_indices_where_there_are_as_many():
     assert own_steps(wide, T, 255, INT16).low.tolist() == [10.0, 0.0]
 
 
+def test_all_features_share_a_step_where_that_costs_little():
+    T, weights = Transform.identity(3), np.array([[1.0, -2.0, 1.0]])
+    shared = shared_steps(box([0.0, 0.0, 0.1], [10.0, 10.0, 10.0]), T, 100, FLOAT_INPUT, weights)
+    assert shared is not None
+    assert (shared.low.tolist(), shared.step.tolist(), shared.levels) == ([0.0] * 3, [0.1] * 3, 100)
+    last = box([0.0, 0.0, 0.0], [10.0, 10.0, 8.1])
+    assert shared_steps(last, T, 100, FLOAT_INPUT, weights) is not None, "5 % of all that is lost"
+    assert shared_steps(last, T, 100, FLOAT_INPUT, np.array([[1.0, -2.0, 1.0], [0.0, 1.0, -1.0]])) is None
+    assert shared_steps(box([0.0, 0.0, 0.0], [10.0, 10.0, 7.9]), T, 100, FLOAT_INPUT, weights) is None
+    whole = shared_steps(box([2.0, 0.0, 1.0], [50.0, 60.0, 20.0]), T, 255, INT16, weights)
+    assert whole is not None
+    assert (whole.low.tolist(), whole.step.tolist(), whole.levels) == ([0.0] * 3, [1.0] * 3, 60)
+    assert shared_steps(box([5.0, 0.0, 7.0], [50.0, 60.0, 20.0]), T, 255, INT16, weights) is None, "larger indices"
+
+
 def test_a_grid_tells_half_a_step_beyond_its_ends_apart_but_adds_no_sign():
     low, step = np.array([-4.0, 0.0, 0.25, -3.0]), np.array([2.0, 2.0, 1.0, 1.0])
     inside = grid_range(box([-3.0, 0.0, 0.5, -2.0], [3.0, 1.0, 1.0, 0.0]), low, step, 3)
@@ -97,7 +113,7 @@ def test_covered_whole_numbers_and_indices():
 @pytest.mark.parametrize("low", [-3000.0, 0.0, 12.0])
 def test_a_reader_uses_the_bits_there_are(low, step, levels):
     """The multiplier has 15 bits or the sum 31: another doubling would leave one of them, or the shift's limit."""
-    reader = make_reader(INT16, np.array([low]), np.array([step]), levels)
+    reader = make_whole_reader(INT16, np.array([low]), np.array([step]), levels)
     shift, multiplier, bias = int(reader.shift[0]), int(reader.multiplier[0]), int(reader.bias[0])
     assert multiplier == round(2**shift / step)
     middle = low + step * levels / 2
@@ -108,21 +124,3 @@ def test_a_reader_uses_the_bits_there_are(low, step, levels):
     while finest and (2**finest / step > 32767 or 2**finest * (levels + 1) > 2**30 or 2**finest * start > 2**30):
         finest -= 1
     assert shift == (16 if finest >= 16 and 2**16 / step >= 4 * levels else finest)
-    assert reader.offset[0] == np.float32(low - step / 2)
-    assert reader.factor[0] == np.float32(1 / step)
-
-
-def test_floats_are_truncated_and_kept_on_the_grid():
-    reader = make_reader(FLOAT_INPUT, np.array([10.0]), np.array([0.5]), 7)
-    x = np.array(
-        [[9.0], [10.0], [10.2], [10.3], [13.0], [13.5], [99.0], [-np.inf], [np.inf], [np.nan]], dtype=np.float32
-    )
-    assert reader(x)[:, 0].tolist() == [0, 0, 0, 1, 6, 7, 7, 0, 7, 0]
-
-
-def test_a_shift_is_common_where_all_share_it():
-    kinds = [make_reader(INT16, np.zeros(2), np.array(step), 255) for step in ([0.001, 0.001], [0.001, 30.0])]
-    assert kinds[0].common_shift == kinds[0].shift[0]
-    assert kinds[1].common_shift is None
-    alone = make_reader(INT16, np.zeros(1), np.array([0.001]), 255)
-    assert alone.common_shift == alone.shift[0]

@@ -16,8 +16,9 @@ from sparsegen.kernels import KERNELS
 from sparsegen.lowering.calibrate import calibrate
 from sparsegen.lowering.coefficients import score_error
 from sparsegen.lowering.formats import INPUT_KINDS
-from sparsegen.lowering.guarantee import guarantee
+from sparsegen.lowering.guarantee import guarantee, reading_error
 from sparsegen.lowering.quantize import MAX_OCTAVE
+from sparsegen.lowering.read_integers import make_whole_reader
 from sparsegen.lowering.reader import make_reader
 from sparsegen.model import SparseModel
 
@@ -192,11 +193,27 @@ def test_bytes_that_are_their_own_indices_are_read_as_they_are():
 def test_a_reader_rounds_every_value_of_its_type(reads, levels, span):
     kind = np.iinfo(np.int16 if reads == "raw-int16" else np.uint8)
     low, step = np.array([kind.min + 1.0]), np.array([span / levels])
-    reader = make_reader(INPUT_KINDS[reads], low, step, levels)
+    reader = make_whole_reader(INPUT_KINDS[reads], low, step, levels)
     x = np.arange(kind.min, kind.max + 1)[:, None]
     exact = np.clip((x - low) / step, 0, levels)
     assert np.abs(reader(x) - exact).max() <= 0.5 + 0.13 + (levels > 255)
     assert reader.multiplier.max() <= 32767
+
+
+@pytest.mark.parametrize("dtype", ["q7", "q15"])
+@pytest.mark.parametrize("kernel", [rbf(0.2), ("linear", {})])
+def test_pixels_share_one_step_where_that_loses_next_to_nothing(kernel, dtype):
+    """Their ranges differ a little; beside features that each have a step, scores and the bound stay as close."""
+    of = model([kernel], 4, 30, (0, 1), projected=3)
+    rng = np.random.default_rng(0)
+    X = np.clip(rng.normal(size=(200, 30)), -1.0, rng.uniform(0.9, 1.0, 30))
+    program = quantized(of, dtype, "f32", X)
+    assert program.shares_steps
+    spread = X * np.linspace(0.2, 1.0, 30)
+    assert not quantized(of, dtype, "f32", spread).shares_steps
+    reading = np.abs(program.reader(program.inputs(X)) - (X - program.low) / program.step)
+    assert reading.max() <= reading_error(program).max() <= 0.5 + 1 / 32
+    assert program.covers(X).all()
 
 
 def test_the_same_model_gives_the_same_program():

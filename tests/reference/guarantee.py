@@ -5,14 +5,15 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from math import sqrt
 
 import numpy as np
 
 from sparsegen.lowering.integer_program import IntegerProgram
+from sparsegen.lowering.read_floats import FloatReader
+from sparsegen.lowering.read_integers import WholeReader
 from sparsegen.model import SparseModel
-
-U = 2.0**-24
 
 
 def error(program: IntegerProgram, model: SparseModel) -> list[float]:
@@ -27,16 +28,26 @@ def reading_error(program: IntegerProgram, j: int) -> float:
     least, largest = float(program.range.low[j]), float(program.range.high[j])
     if reader.kind.is_grid:
         return 0.0
-    if not reader.kind.is_float:
+    if isinstance(reader, WholeReader):
         worst = 0.0
         for x in range(int(least), int(largest) + 1):
             index = (x * int(reader.multiplier[j]) + int(reader.bias[j])) >> int(reader.shift[j])
             worst = max(worst, abs(min(max(index, 0), reader.levels) - (x - low) / step))
         return worst
-    moved = abs(float(reader.offset[j]) - (low - step / 2)) / step
-    wrong_factor = abs(float(reader.factor[j]) * step - 1.0)
-    ends = [0.5, (low - least) / step, (largest - (low + step * reader.levels)) / step]
-    return max(ends) + moved + (3 * U + wrong_factor) * (reader.levels + 1 + moved)
+    assert isinstance(reader, FloatReader)
+    lost = max(lost_by_reading(reader, j, x, low, step) for x in (least, largest))
+    return max(0.5 + lost, (low - least) / step, (largest - (low + step * reader.levels)) / step)
+
+
+def lost_by_reading(reader: FloatReader, j: int, x: float, low: float, step: float) -> float:
+    """The farthest that a float's product lies from (x - low) / step + 1/2, where x is an end of the range."""
+    unit = Fraction(2) ** (int(reader.exponent[j]) - 127 - reader.digits + 1)
+    scale = Fraction(int(reader.multiplier[j]), 2 ** (reader.word + reader.shift))
+    wanted = (Fraction(x) - Fraction(low)) / Fraction(step) + Fraction(1, 2)
+    assert abs(Fraction(x) / unit) <= 2**reader.digits, "places hold the range"
+    above = [Fraction(x) / unit - lost - int(reader.start[j]) for lost in (0, 1)]
+    found = max(abs(place * scale - wanted) for place in above)
+    return float(found) + (3 / 2**reader.shift if reader.word == 32 else 0.0)
 
 
 def last_index(program: IntegerProgram, j: int) -> int:

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import math
+from fractions import Fraction
+
 import numpy as np
 
 from sparsegen.lowering.curves import HalfPower
 from sparsegen.lowering.integer_program import IntegerProgram, IntegerProjection
+from sparsegen.lowering.read_floats import FloatReader
+from sparsegen.lowering.read_integers import WholeReader
 
 INT32 = (-(2**31), 2**31 - 1)
 UINT32 = (0, 2**32 - 1)
@@ -49,11 +54,11 @@ class Twin:
         r = self.program.reader
         if r.is_identity:
             return int(x)
-        if r.kind.is_float:
-            with np.errstate(all="ignore"):
-                t = (np.float32(x) - r.offset[j]) * r.factor[j]
-            assert t.dtype == np.float32
-            return 0 if not t > 0 else r.levels if not t < r.levels else int(t)
+        if isinstance(r, FloatReader):
+            above = max(self.seen("feature above its start", place(float(x), r, j) - int(r.start[j])), 0)
+            upper = self.seen("unsigned scaled feature", upper_half(above, int(r.multiplier[j]), r.word))
+            return min(upper >> r.shift, r.levels)
+        assert isinstance(r, WholeReader)
         t = self.seen("scaled feature", int(x) * int(r.multiplier[j]) + int(r.bias[j]))
         return min(max(t, 0) >> int(r.shift[j]), r.levels)
 
@@ -88,6 +93,28 @@ class Twin:
         least, largest = self.ranges.get(name, (value, value))
         self.ranges[name] = (min(least, value), max(largest, value))
         return value
+
+
+def place(x: float, r: FloatReader, j: int) -> int:
+    """Return the place of x: as many whole units as it has, counted on from -1 where its sign is minus."""
+    largest = 2**r.digits - 1
+    unit = Fraction(2) ** (int(r.exponent[j]) - 127 - r.digits + 1)
+    if math.isnan(x):
+        return -1 - largest
+    units = largest if math.isinf(x) else min(math.floor(Fraction(abs(x)) / unit), largest)
+    return -1 - units if math.copysign(1.0, x) < 0 else units
+
+
+def upper_half(a: int, b: int, word: int) -> int:
+    """Return the upper half of a product of two words; of 32 bits as the program does, without all carries."""
+    assert 0 <= a < 2**word
+    assert 0 <= b < 2**word
+    if word == 16:
+        return (a * b) >> 16
+    (a1, a0), (b1, b0) = divmod(a, 2**16), divmod(b, 2**16)
+    found = a1 * b1 + ((a1 * b0) >> 16) + ((a0 * b1) >> 16)
+    assert 0 <= ((a * b) >> 32) - found < 3
+    return found
 
 
 def half_power(d: int, octave: int) -> int:

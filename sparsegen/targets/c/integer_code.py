@@ -27,6 +27,7 @@ from sparsegen.targets.c.code import WORD, CCode, Table, c_type, index_type
 from sparsegen.targets.c.dsp import dsp_values
 from sparsegen.targets.c.projection_code import ProjectionCode, projection_code
 from sparsegen.targets.c.range_code import range_lines, range_values
+from sparsegen.targets.c.reader_code import reader_tables, reader_values
 from sparsegen.targets.c.row_table import make_row_table
 from sparsegen.targets.c.stack import integer_stack
 from sparsegen.targets.c.walk import SQUARES_STEP, WRITTEN_OUT, make_walk
@@ -99,9 +100,6 @@ def integer_code(lowered: Lowered, program: IntegerProgram, name: str, loops: st
             "card": [*card, *range_lines(program), *lowered.promises],
             "n_vectors": len(program.vectors),
             "unit": program.unit,
-            "reads_indices": reader.kind.is_grid,
-            "reads_floats": reader.kind.is_float,
-            "levels_in": reader.levels,
             "grid": c_type(program.numbers.index_dtype),
             "coef_type": c_type(program.numbers.coef_dtype),
             "has_shifts": program.shift is not None,
@@ -114,9 +112,6 @@ def integer_code(lowered: Lowered, program: IntegerProgram, name: str, loops: st
             "table_sum": (sum(table.byte_sum for table in tables) + row_table.byte_sum) % WORD,
             "is_linear": program.is_linear,
             "is_square": program.form == "square",
-            "buffers_input": buffered,
-            "reader_shift": reader.common_shift,
-            "has_common_shift": reader.common_shift is not None,
             "is_projected": projection is not None,
             "projection": projection,
             "linear_walk": make_walk(program.n_features),
@@ -130,6 +125,7 @@ def integer_code(lowered: Lowered, program: IntegerProgram, name: str, loops: st
             "lead_stride": LEAD_STRIDE,
             "dsp": dsp,
             "avr": avr,
+            **reader_values(reader),
             **range_values(program),
             **_curve_values(program, name),
         },
@@ -189,19 +185,7 @@ def _suffixes(n: int) -> list[str]:
 
 def _tables(program: IntegerProgram, projection: ProjectionCode | None) -> list[Table]:
     """Return the arrays in the order and layout in which the loops read them."""
-    tables, reader = [], program.reader
-    if not reader.is_identity and reader.kind.is_float:
-        tables += [
-            Table("offset", "subtracted from each raw feature", np.dtype(np.float32), reader.offset),
-            Table("factor", "factor of each feature, after the subtraction", np.dtype(np.float32), reader.factor),
-        ]
-    elif not reader.is_identity:
-        tables += [
-            Table("multiplier", "factor of each raw feature", np.dtype(np.int16), reader.multiplier),
-            Table("bias", "added to each product", np.dtype(np.int32), reader.bias),
-        ]
-        if reader.common_shift is None:
-            tables.append(Table("shift", "right shift of each sum", np.dtype(np.uint8), reader.shift))
+    tables = reader_tables(program.reader)
     tables += [] if projection is None else projection.tables
     if program.is_linear:
         comment = "weights: for each output, one per feature"

@@ -23,8 +23,8 @@ class Added:
 
 FLOAT = (Added("-Os", 264, 352), Added("-O2", 320, 432))
 INTEGER = (Added("-Os", 128, 160), Added("-O2", 216, 248))
-READING_FLOATS = 64
-"""What the library that computes floats adds to integer programs."""
+READING_FLOATS = 48
+"""What taking floats apart adds to integer programs."""
 PROJECTING = 120
 """What the functions that project features add to integer programs."""
 

@@ -2,7 +2,7 @@
 
 #include "integer_cauchy.h"
 
-#if INTEGER_CAUCHY_EXPORT != 0xb87d4f00u
+#if INTEGER_CAUCHY_EXPORT != 0x20459451u
 #error "this file and integer_cauchy.h are from different exports; export both again"
 #endif
 

@@ -20,8 +20,8 @@
  * overflow: ruled out for every input; scores stay within -1089994255 and 2147473328
  * agreement: 100.00 % of 4009 points near the vectors keep their label
  *
- * C99, also C++. Integer arithmetic, except to read features that are floats. No libc, no libm, no heap, no static data that
- * changes: every function is re-entrant. Negative values are never shifted right.
+ * C99, also C++. Integer arithmetic. No libc, no libm, no heap, no static data that changes:
+ * every function is re-entrant. Negative values are never shifted right.
  */
 
 #if defined(INTEGER_CAUCHY_H) && !defined(INTEGER_CAUCHY_H_OF_integer_cauchy)
@@ -35,7 +35,7 @@
 #include <stdint.h>
 
 /* Which export this is: its source refuses the header of another. */
-#define INTEGER_CAUCHY_EXPORT 0xb87d4f00u
+#define INTEGER_CAUCHY_EXPORT 0x20459451u
 #define INTEGER_CAUCHY_FEATURES 3
 #define INTEGER_CAUCHY_CLASSES 2
 #define INTEGER_CAUCHY_OUTPUTS 1

@@ -2,7 +2,7 @@
 
 #include "integer_laplacian.h"
 
-#if INTEGER_LAPLACIAN_EXPORT != 0xbe1e1590u
+#if INTEGER_LAPLACIAN_EXPORT != 0xb9e72866u
 #error "this file and integer_laplacian.h are from different exports; export both again"
 #endif
 
@@ -18,14 +18,11 @@
 #define INTEGER_LAPLACIAN_ROM
 #endif
 
-/* subtracted from each raw feature */
-static const INTEGER_LAPLACIAN_ROM float integer_laplacian_offset[4] = {-2.7860887f, -2.2430887f, -2.4800887f, -2.6455886f};
-
-/* factor of each feature, after the subtraction */
-static const INTEGER_LAPLACIAN_ROM float integer_laplacian_factor[4] = {46.16624f, 46.16624f, 46.16624f, 46.16624f};
+/* fixed-point number after which each grid begins */
+static const INTEGER_LAPLACIAN_ROM int16_t integer_laplacian_start[4] = {-22824, -18376, -20317, -21673};
 
 /* score of each output before any vector is added */
-static const INTEGER_LAPLACIAN_ROM int32_t integer_laplacian_intercept[3] = {30342157, 74196892, 100341822};
+static const INTEGER_LAPLACIAN_ROM int32_t integer_laplacian_intercept[3] = {30255983, 74154488, 100312123};
 
 /* 2^15 * 2^-f for f from 0 to 1 */
 static const INTEGER_LAPLACIAN_ROM uint16_t integer_laplacian_powers[17] = {
@@ -38,11 +35,11 @@ static const INTEGER_LAPLACIAN_ROM struct integer_laplacian_row {
     uint8_t at[4];
     int16_t coef[3]; /* for each kernel, one per output */
 } integer_laplacian_rows[5] = {
-    {{167, 117, 73, 167}, {23820, 6435, -7168}},
-    {{83, 142, 99, 94}, {-12532, -21162, -14271}},
-    {{172, 113, 71, 91}, {11226, -22272, -23115}},
-    {{140, 142, 160, 164}, {-20736, -12659, -20983}},
-    {{166, 141, 156, 168}, {23152, -6328, 3386}},
+    {{167, 117, 73, 167}, {23824, 6435, -7169}},
+    {{83, 142, 99, 94}, {-12528, -21157, -14268}},
+    {{172, 113, 71, 91}, {11225, -22271, -23114}},
+    {{140, 142, 160, 164}, {-20732, -12662, -20987}},
+    {{166, 141, 156, 168}, {23151, -6323, 3391}},
 };
 
 /*
@@ -69,15 +66,34 @@ void integer_laplacian_scores(const float *x, int32_t *scores)
         scores[k] = integer_laplacian_intercept[k];
     }
     for (int j = 0; j < 4; ++j) {
-        volatile union { float value; uint32_t bits; } t; /* volatile: every step is rounded, under every compiler flag */
+        const unsigned most = 128u;
+        union { float value; uint32_t bits; } raw;
+        int16_t place = 32767;
+        int32_t above;
+        uint16_t index;
+        int down;
 
-        t.value = x[j] - integer_laplacian_offset[j];
-        t.value = t.value * integer_laplacian_factor[j];
-        if (t.bits < 0x437F0000u) { /* from 0 to 255 */
-            q[j] = (uint8_t)t.value;
+        raw.value = x[j];
+        down = (int)most - (int)(uint8_t)((unsigned)(raw.bits >> 16) >> 7);
+        if ((unsigned)down < 15u) {
+            const uint16_t digits = (uint16_t)((uint16_t)(raw.bits >> 8) | 0x8000u) >> 1;
+
+            place = (int16_t)(uint16_t)(digits >> (unsigned)down);
+        } else if (down > 0) {
+            place = 0;
+        } else if ((raw.bits & 0x7FFFFFFFu) > 0x7F800000u) {
+            raw.bits = 0x80000000u; /* the first place */
         } else {
-            q[j] = (t.bits <= 0x7F800000u) ? 255u : 0u; /* beyond; a negative number and a NaN become 0 */
+            /* the last place */
         }
+        if (raw.bits >= 0x80000000u) {
+            place = (int16_t)(-1 - place);
+        }
+        above = (int32_t)place - integer_laplacian_start[j];
+        index = (above > 0) ? (uint16_t)above : 0u;
+        index = (uint16_t)(((uint32_t)index * 47274u) >> 16);
+        index = (uint16_t)(index >> 7);
+        q[j] = (uint8_t)((index < 255u) ? index : 255u);
     }
     for (r = integer_laplacian_rows; r != (integer_laplacian_rows + 5); ++r) {
         uint32_t d = 0u;
@@ -165,8 +181,8 @@ int integer_laplacian_selftest(void)
         -1.983f, 1.847f, -1.323f, 0.406f,
     };
     static const INTEGER_LAPLACIAN_ROM int32_t expected[12] = {
-        998031721, -225089870, -592513979, 228013139, -417611645, -477392876, 201572053, -130549631, -141593428,
-        40404823, -69711822, -46242622,
+        998095699, -225073087, -592531181, 228027762, -417585659, -477393728, 201514322, -130564884, -141607681,
+        40348952, -69729112, -46259951,
     };
     const volatile INTEGER_LAPLACIAN_ROM float *input = inputs; /* volatile: otherwise compilers copy a row with memcpy */
     const INTEGER_LAPLACIAN_ROM int32_t *score = expected;
@@ -176,17 +192,15 @@ int integer_laplacian_selftest(void)
     int32_t scores[INTEGER_LAPLACIAN_OUTPUTS];
     uint32_t sum = 0u;
 
-    sum += integer_laplacian_sum((const volatile INTEGER_LAPLACIAN_ROM uint8_t *)integer_laplacian_offset,
-        (uint32_t)sizeof(integer_laplacian_offset));
-    sum += integer_laplacian_sum((const volatile INTEGER_LAPLACIAN_ROM uint8_t *)integer_laplacian_factor,
-        (uint32_t)sizeof(integer_laplacian_factor));
+    sum += integer_laplacian_sum((const volatile INTEGER_LAPLACIAN_ROM uint8_t *)integer_laplacian_start,
+        (uint32_t)sizeof(integer_laplacian_start));
     sum += integer_laplacian_sum((const volatile INTEGER_LAPLACIAN_ROM uint8_t *)integer_laplacian_intercept,
         (uint32_t)sizeof(integer_laplacian_intercept));
     sum += integer_laplacian_sum((const volatile INTEGER_LAPLACIAN_ROM uint8_t *)integer_laplacian_powers,
         (uint32_t)sizeof(integer_laplacian_powers));
     sum += integer_laplacian_sum((const volatile INTEGER_LAPLACIAN_ROM uint8_t *)integer_laplacian_rows,
         (uint32_t)sizeof(integer_laplacian_rows));
-    if (sum != 2244230u) {
+    if (sum != 2100544u) {
         return -1;
     }
     for (int i = 0; i < 4; ++i) {

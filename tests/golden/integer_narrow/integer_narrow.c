@@ -2,7 +2,7 @@
 
 #include "integer_narrow.h"
 
-#if INTEGER_NARROW_EXPORT != 0xb9696457u
+#if INTEGER_NARROW_EXPORT != 0xba45fa38u
 #error "this file and integer_narrow.h are from different exports; export both again"
 #endif
 

@@ -2,7 +2,7 @@
 
 #include "integer_powers.h"
 
-#if INTEGER_POWERS_EXPORT != 0x2578e987u
+#if INTEGER_POWERS_EXPORT != 0xac2abe7bu
 #error "this file and integer_powers.h are from different exports; export both again"
 #endif
 
@@ -18,14 +18,11 @@
 #define INTEGER_POWERS_ROM
 #endif
 
-/* subtracted from each raw feature */
-static const INTEGER_POWERS_ROM float integer_powers_offset[3] = {-2.196116f, -3.362116f, -2.574116f};
-
-/* factor of each feature, after the subtraction */
-static const INTEGER_POWERS_ROM float integer_powers_factor[3] = {4919.7974f, 4919.7974f, 4919.7974f};
+/* fixed-point number after which each grid begins */
+static const INTEGER_POWERS_ROM int32_t integer_powers_start[3] = {-589515423, -902511155, -690984023};
 
 /* score of each output before any vector is added */
-static const INTEGER_POWERS_ROM int32_t integer_powers_intercept[3] = {17714119, 44768509, 59752469};
+static const INTEGER_POWERS_ROM int32_t integer_powers_intercept[3] = {17714487, 44767290, 59753173};
 
 /* 2^15 * 2^-f for f from 0 to 1 */
 static const INTEGER_POWERS_ROM uint16_t integer_powers_powers[17] = {
@@ -43,13 +40,13 @@ static const INTEGER_POWERS_ROM struct integer_powers_row {
         13178, -12947, -10394, 12611, -206, 12670, -7058, -7257, 13474,
     }},
     {665815077u, {15670, 11704, 16831}, {
-        -6978, -11632, 5836, 3471, -13000, -223, -3637, 11068, 1605,
+        -6978, -11632, 5836, 3471, -13000, -223, -3636, 11067, 1605,
     }},
     {571978838u, {9215, 13618, 17367}, {
         6225, 1694, 2361, -11918, 10296, -13284, -4095, -12297, -11473,
     }},
     {369892214u, {11813, 11926, 9387}, {
-        -11318, 13650, -11299, -12444, -493, 3959, -8090, 12130, -12740,
+        -11318, 13650, -11298, -12444, -493, 3959, -8091, 12130, -12740,
     }},
 };
 
@@ -67,6 +64,15 @@ static int integer_powers_half_power(uint32_t d)
     return (int)value;
 }
 
+/* The upper half of a product, at most 3 less: nothing carries over from the lower half. */
+static uint32_t integer_powers_upper(uint32_t a, uint32_t b)
+{
+    const uint16_t a1 = (uint16_t)(a >> 16);
+    const uint16_t b1 = (uint16_t)(b >> 16);
+
+    return ((uint32_t)a1 * b1) + (((uint32_t)a1 * (uint16_t)b) >> 16) + (((uint32_t)(uint16_t)a * b1) >> 16);
+}
+
 void integer_powers_scores(const float *x, int32_t *scores)
 {
     uint16_t q[3];
@@ -78,15 +84,32 @@ void integer_powers_scores(const float *x, int32_t *scores)
         scores[k] = integer_powers_intercept[k];
     }
     for (int j = 0; j < 3; ++j) {
-        volatile union { float value; uint32_t bits; } t; /* volatile: every step is rounded, under every compiler flag */
+        const unsigned most = 128u;
+        union { float value; uint32_t bits; } raw;
+        int32_t place = 1073741823;
+        int32_t above;
+        uint32_t index;
+        int down;
 
-        t.value = x[j] - integer_powers_offset[j];
-        t.value = t.value * integer_powers_factor[j];
-        if (t.bits < 0x46D10400u) { /* from 0 to 26754 */
-            q[j] = (uint16_t)t.value;
+        raw.value = x[j];
+        down = (int)most - (int)(uint8_t)((unsigned)(raw.bits >> 16) >> 7);
+        if ((unsigned)down < 30u) {
+            const uint32_t digits = ((raw.bits << 8) | 0x80000000u) >> 2;
+
+            place = (int32_t)(uint32_t)(digits >> (unsigned)down);
+        } else if (down > 0) {
+            place = 0;
+        } else if ((raw.bits & 0x7FFFFFFFu) > 0x7F800000u) {
+            raw.bits = 0x80000000u; /* the first place */
         } else {
-            q[j] = (t.bits <= 0x7F800000u) ? 26754u : 0u; /* beyond; a negative number and a NaN become 0 */
+            /* the last place */
         }
+        if (raw.bits >= 0x80000000u) {
+            place = (int32_t)(-1 - place);
+        }
+        above = (int32_t)place - integer_powers_start[j];
+        index = (above > 0) ? (integer_powers_upper((uint32_t)above, 20151490u) >> 8) : 0u;
+        q[j] = (uint16_t)((index < 26754u) ? index : 26754u);
     }
     squares += (uint32_t)q[0] * q[0];
     squares += (uint32_t)q[1] * q[1];
@@ -187,8 +210,8 @@ int integer_powers_selftest(void)
         0.145f,
     };
     static const INTEGER_POWERS_ROM int32_t expected[12] = {
-        -120219773, -229045301, 87247218, -848147103, 745999616, -585815255, -112718383, -8879312, -50052731,
-        -494672066, 166051616, -158161960,
+        -120219297, -229046821, 87257005, -848179496, 745998397, -585781790, -112722429, -8880531, -50032173,
+        -494673238, 166050351, -158145884,
     };
     const volatile INTEGER_POWERS_ROM float *input = inputs; /* volatile: otherwise compilers copy a row with memcpy */
     const INTEGER_POWERS_ROM int32_t *score = expected;
@@ -198,17 +221,15 @@ int integer_powers_selftest(void)
     int32_t scores[INTEGER_POWERS_OUTPUTS];
     uint32_t sum = 0u;
 
-    sum += integer_powers_sum((const volatile INTEGER_POWERS_ROM uint8_t *)integer_powers_offset,
-        (uint32_t)sizeof(integer_powers_offset));
-    sum += integer_powers_sum((const volatile INTEGER_POWERS_ROM uint8_t *)integer_powers_factor,
-        (uint32_t)sizeof(integer_powers_factor));
+    sum += integer_powers_sum((const volatile INTEGER_POWERS_ROM uint8_t *)integer_powers_start,
+        (uint32_t)sizeof(integer_powers_start));
     sum += integer_powers_sum((const volatile INTEGER_POWERS_ROM uint8_t *)integer_powers_intercept,
         (uint32_t)sizeof(integer_powers_intercept));
     sum += integer_powers_sum((const volatile INTEGER_POWERS_ROM uint8_t *)integer_powers_powers,
         (uint32_t)sizeof(integer_powers_powers));
     sum += integer_powers_sum((const volatile INTEGER_POWERS_ROM uint8_t *)integer_powers_rows,
         (uint32_t)sizeof(integer_powers_rows));
-    if (sum != 3445252u) {
+    if (sum != 3324524u) {
         return -1;
     }
     for (int i = 0; i < 4; ++i) {

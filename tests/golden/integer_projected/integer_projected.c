@@ -2,7 +2,7 @@
 
 #include "integer_projected.h"
 
-#if INTEGER_PROJECTED_EXPORT != 0xf81e01cdu
+#if INTEGER_PROJECTED_EXPORT != 0xd35cb7a0u
 #error "this file and integer_projected.h are from different exports; export both again"
 #endif
 
@@ -17,12 +17,6 @@
 #else
 #define INTEGER_PROJECTED_ROM
 #endif
-
-/* factor of each raw feature */
-static const INTEGER_PROJECTED_ROM int16_t integer_projected_multiplier[18] = {
-    16384, 16384, 16384, 16384, 16384, 16384, 16384, 16384, 16384, 16384, 16384, 16384, 16384, 16384, 16384,
-    16384, 16384, 16384,
-};
 
 /* added to each product */
 static const INTEGER_PROJECTED_ROM int32_t integer_projected_bias[18] = {
@@ -107,8 +101,8 @@ static int integer_projected_project(const int16_t *x, uint8_t *projected)
     int stays = 1;
 
     for (int j = 0; j < 18; ++j) {
-        const int32_t t = ((int32_t)x[j] * integer_projected_multiplier[j]) + integer_projected_bias[j];
-        const uint32_t index = (t > 0) ? ((uint32_t)t >> 14) : 0u;
+        const int32_t t = ((int32_t)x[j] * 16384) + integer_projected_bias[j];
+        const uint32_t index = (t > 0) ? ((uint32_t)t >> 14u) : 0u;
 
         q[j] = (uint8_t)((index < 135u) ? index : 135u);
     }
@@ -230,8 +224,6 @@ int integer_projected_selftest(void)
     int32_t scores[INTEGER_PROJECTED_OUTPUTS];
     uint32_t sum = 0u;
 
-    sum += integer_projected_sum((const volatile INTEGER_PROJECTED_ROM uint8_t *)integer_projected_multiplier,
-        (uint32_t)sizeof(integer_projected_multiplier));
     sum += integer_projected_sum((const volatile INTEGER_PROJECTED_ROM uint8_t *)integer_projected_bias,
         (uint32_t)sizeof(integer_projected_bias));
     sum += integer_projected_sum((const volatile INTEGER_PROJECTED_ROM uint8_t *)integer_projected_projection,
@@ -242,7 +234,7 @@ int integer_projected_selftest(void)
         (uint32_t)sizeof(integer_projected_powers));
     sum += integer_projected_sum((const volatile INTEGER_PROJECTED_ROM uint8_t *)integer_projected_rows,
         (uint32_t)sizeof(integer_projected_rows));
-    if (sum != 5279534u) {
+    if (sum != 5204654u) {
         return -1;
     }
     for (int i = 0; i < 4; ++i) {

@@ -2,7 +2,7 @@
 
 #include "integer_rbf.h"
 
-#if INTEGER_RBF_EXPORT != 0x746561f2u
+#if INTEGER_RBF_EXPORT != 0x1f5d1126u
 #error "this file and integer_rbf.h are from different exports; export both again"
 #endif
 

@@ -24,8 +24,8 @@
  * overflow: ruled out for every input; scores stay within -1516915498 and 1634240007
  * agreement: 99.67 % of 4012 points near the vectors keep their label
  *
- * C99, also C++. Integer arithmetic, except to read features that are floats. No libc, no libm, no heap, no static data that
- * changes: every function is re-entrant. Negative values are never shifted right.
+ * C99, also C++. Integer arithmetic. No libc, no libm, no heap, no static data that changes:
+ * every function is re-entrant. Negative values are never shifted right.
  */
 
 #if defined(INTEGER_RBF_H) && !defined(INTEGER_RBF_H_OF_integer_rbf)
@@ -39,7 +39,7 @@
 #include <stdint.h>
 
 /* Which export this is: its source refuses the header of another. */
-#define INTEGER_RBF_EXPORT 0x746561f2u
+#define INTEGER_RBF_EXPORT 0x1f5d1126u
 #define INTEGER_RBF_FEATURES 3
 #define INTEGER_RBF_CLASSES 2
 #define INTEGER_RBF_OUTPUTS 1

@@ -198,7 +198,7 @@ def test_two_models_in_one_binary_do_not_collide(tmp_path):
 
 DAMAGE = [
     ("integer_rbf", "rows"), ("integer_rbf", "powers"), ("integer_powers", "rows"), ("integer_powers", "intercept"),
-    ("integer_powers", "offset"), ("integer_powers", "factor"), ("integer_projected", "projection"),
+    ("integer_powers", "start"), ("integer_projected", "projection"),
     ("integer_avr", "rows"), ("integer_narrow", "rows"), ("integer_laplacian", "rows"),
     ("integer_linear", "coef"), ("integer_linear", "intercept"),
 ]  # fmt: skip
