@@ -19,6 +19,7 @@ HELD_OUT = 0.2
 TRIAL_ROWS = 12_000
 TRIAL_STEPS = 1500
 MAX_VECTORS = 700
+FINAL_STEPS = 15_000
 CODE_BYTES = 750  # and the table of the exponential, on Cortex-M0+, about
 NORM_BYTES = 6  # of a vector, and what aligns its row
 PROJECTIONS = (None, 3, 4, 6, 8, 12, 16, 24)
@@ -52,7 +53,7 @@ class Setting:
     C: float = 10.0
     penalty: float = 1.0
 
-    def estimator(self, problem: Problem, steps: int | None = None) -> SLMC:
+    def estimator(self, problem: Problem, steps: int = FINAL_STEPS) -> SLMC:
         """Return the machine to train on the rows of a problem; a short one for trials."""
         shape, side = self.shape, problem.side
         pool = f"{side}x{side}/{shape.block}x{shape.block}" if shape.block > 1 else None
@@ -64,7 +65,7 @@ class Setting:
             projection_penalty=self.penalty * max(10.0, 0.006 * len(problem.X)),
             pool=pool,
             steps=steps,
-            max_iter=100 if steps is None else 30,
+            max_iter=30 if steps == TRIAL_STEPS else 100,
             random_state=0,
         )
 
