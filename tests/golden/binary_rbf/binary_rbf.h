@@ -28,7 +28,7 @@
 #define BINARY_RBF_H_OF_binary_rbf
 
 /* Which export this is: its source refuses the header of another. */
-#define BINARY_RBF_EXPORT 0x96fa6f8du
+#define BINARY_RBF_EXPORT 0x4fa27ba9u
 #define BINARY_RBF_FEATURES 3
 #define BINARY_RBF_CLASSES 2
 #define BINARY_RBF_OUTPUTS 1

@@ -24,7 +24,7 @@
 #define CAUCHY_H_OF_cauchy
 
 /* Which export this is: its source refuses the header of another. */
-#define CAUCHY_EXPORT 0x6b496d0du
+#define CAUCHY_EXPORT 0xae458ae4u
 #define CAUCHY_FEATURES 3
 #define CAUCHY_CLASSES 2
 #define CAUCHY_OUTPUTS 1

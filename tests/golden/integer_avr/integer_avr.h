@@ -46,7 +46,7 @@
 #include <stdint.h>
 
 /* Which export this is: its source refuses the header of another. */
-#define INTEGER_AVR_EXPORT 0x8d3aca51u
+#define INTEGER_AVR_EXPORT 0xbbfa4db4u
 #define INTEGER_AVR_FEATURES 17
 #define INTEGER_AVR_CLASSES 2
 #define INTEGER_AVR_OUTPUTS 1

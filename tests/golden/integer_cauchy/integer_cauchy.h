@@ -35,7 +35,7 @@
 #include <stdint.h>
 
 /* Which export this is: its source refuses the header of another. */
-#define INTEGER_CAUCHY_EXPORT 0x20459451u
+#define INTEGER_CAUCHY_EXPORT 0xf0d8dc64u
 #define INTEGER_CAUCHY_FEATURES 3
 #define INTEGER_CAUCHY_CLASSES 2
 #define INTEGER_CAUCHY_OUTPUTS 1

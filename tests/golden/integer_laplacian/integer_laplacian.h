@@ -36,7 +36,7 @@
 #include <stdint.h>
 
 /* Which export this is: its source refuses the header of another. */
-#define INTEGER_LAPLACIAN_EXPORT 0xb9e72866u
+#define INTEGER_LAPLACIAN_EXPORT 0x962cc4cbu
 #define INTEGER_LAPLACIAN_FEATURES 4
 #define INTEGER_LAPLACIAN_CLASSES 3
 #define INTEGER_LAPLACIAN_OUTPUTS 3

@@ -36,7 +36,7 @@
 #include <stdint.h>
 
 /* Which export this is: its source refuses the header of another. */
-#define INTEGER_LINEAR_EXPORT 0xe0ab45c3u
+#define INTEGER_LINEAR_EXPORT 0x534a1f79u
 #define INTEGER_LINEAR_FEATURES 4
 #define INTEGER_LINEAR_CLASSES 3
 #define INTEGER_LINEAR_OUTPUTS 3

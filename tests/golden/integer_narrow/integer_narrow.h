@@ -38,7 +38,7 @@
 #include <stdint.h>
 
 /* Which export this is: its source refuses the header of another. */
-#define INTEGER_NARROW_EXPORT 0xba45fa38u
+#define INTEGER_NARROW_EXPORT 0x7a165604u
 #define INTEGER_NARROW_FEATURES 6
 #define INTEGER_NARROW_CLASSES 3
 #define INTEGER_NARROW_OUTPUTS 3

@@ -39,7 +39,7 @@
 #include <stdint.h>
 
 /* Which export this is: its source refuses the header of another. */
-#define INTEGER_RBF_EXPORT 0x1f5d1126u
+#define INTEGER_RBF_EXPORT 0x85f2f9e9u
 #define INTEGER_RBF_FEATURES 3
 #define INTEGER_RBF_CLASSES 2
 #define INTEGER_RBF_OUTPUTS 1

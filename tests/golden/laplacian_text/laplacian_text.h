@@ -24,7 +24,7 @@
 #define LAPLACIAN_TEXT_H_OF_laplacian_text
 
 /* Which export this is: its source refuses the header of another. */
-#define LAPLACIAN_TEXT_EXPORT 0x64c01884u
+#define LAPLACIAN_TEXT_EXPORT 0x6506e4b1u
 #define LAPLACIAN_TEXT_FEATURES 4
 #define LAPLACIAN_TEXT_CLASSES 3
 #define LAPLACIAN_TEXT_OUTPUTS 3

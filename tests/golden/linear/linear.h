@@ -24,7 +24,7 @@
 #define LINEAR_H_OF_linear
 
 /* Which export this is: its source refuses the header of another. */
-#define LINEAR_EXPORT 0x7da4df14u
+#define LINEAR_EXPORT 0xf1de8085u
 #define LINEAR_FEATURES 4
 #define LINEAR_CLASSES 3
 #define LINEAR_OUTPUTS 3

@@ -2,7 +2,7 @@
 
 #include "matern32.h"
 
-#if MATERN32_EXPORT != 0xe5eedf6eu
+#if MATERN32_EXPORT != 0x5c2d5cc1u
 #error "this file and matern32.h are from different exports; export both again"
 #endif
 
@@ -199,6 +199,8 @@ int matern32_selftest(void)
     /* volatile: what the program calls is tested, not a copy that the compiler makes of it for this function */
     void (*const volatile compute)(const float *x, float *scores) = matern32_scores;
     int (*const volatile decide)(const float *x) = matern32_predict;
+    /* volatile: a loop of unknown length stays a loop; unrolled, it took up to 100 bytes of stack (clang 14, Cortex-M0+) */
+    const volatile int n_features = MATERN32_FEATURES;
     float x[MATERN32_FEATURES];
     float scores[MATERN32_OUTPUTS];
     uint32_t sum = 0u;
@@ -215,7 +217,7 @@ int matern32_selftest(void)
         return -1;
     }
     for (int i = 0; i < 4; ++i) {
-        for (int j = 0; j < MATERN32_FEATURES; ++j) {
+        for (int j = 0; j < n_features; ++j) {
             x[j] = input[j];
         }
         compute(x, scores);

@@ -24,7 +24,7 @@
 #define MATERN32_H_OF_matern32
 
 /* Which export this is: its source refuses the header of another. */
-#define MATERN32_EXPORT 0xe5eedf6eu
+#define MATERN32_EXPORT 0x5c2d5cc1u
 #define MATERN32_FEATURES 5
 #define MATERN32_CLASSES 3
 #define MATERN32_OUTPUTS 3

@@ -24,7 +24,7 @@
 #define POLY_H_OF_poly
 
 /* Which export this is: its source refuses the header of another. */
-#define POLY_EXPORT 0xae093833u
+#define POLY_EXPORT 0xc7c33134u
 #define POLY_FEATURES 5
 #define POLY_CLASSES 2
 #define POLY_OUTPUTS 1

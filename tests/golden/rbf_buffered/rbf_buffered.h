@@ -24,7 +24,7 @@
 #define RBF_BUFFERED_H_OF_rbf_buffered
 
 /* Which export this is: its source refuses the header of another. */
-#define RBF_BUFFERED_EXPORT 0xbd343521u
+#define RBF_BUFFERED_EXPORT 0xa640cdccu
 #define RBF_BUFFERED_FEATURES 18
 #define RBF_BUFFERED_CLASSES 2
 #define RBF_BUFFERED_OUTPUTS 1

@@ -24,7 +24,7 @@
 #define RBF_POWERS_H_OF_rbf_powers
 
 /* Which export this is: its source refuses the header of another. */
-#define RBF_POWERS_EXPORT 0xc8fde5deu
+#define RBF_POWERS_EXPORT 0x1f06cfd9u
 #define RBF_POWERS_FEATURES 3
 #define RBF_POWERS_CLASSES 3
 #define RBF_POWERS_OUTPUTS 3

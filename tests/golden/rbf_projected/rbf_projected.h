@@ -24,7 +24,7 @@
 #define RBF_PROJECTED_H_OF_rbf_projected
 
 /* Which export this is: its source refuses the header of another. */
-#define RBF_PROJECTED_EXPORT 0x44a893adu
+#define RBF_PROJECTED_EXPORT 0x8703d02fu
 #define RBF_PROJECTED_FEATURES 20
 #define RBF_PROJECTED_CLASSES 3
 #define RBF_PROJECTED_OUTPUTS 3
