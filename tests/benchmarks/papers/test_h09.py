@@ -60,7 +60,7 @@ def test_tables_show_the_paper_and_are_computed_once(lab: Lab) -> None:
     assert store.read_bytes() == finished
     assert "| banana | 3.3 ± 1.8 | " in kernels.body
     assert kernels.body.count("±") >= 8 * len(NAMES)
-    assert "(the paper: 2.0, at most 5.3;" in kernels.claims[0].found
+    assert "(the paper: 2.0, at most 5.3)" in kernels.claims[0].found
     assert [claim.source for claim in kernels.claims] == ["[H09] IV-A, Table II", "[H09] Table II"]
 
 

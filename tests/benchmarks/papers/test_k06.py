@@ -97,7 +97,7 @@ def test_table_1_shows_the_papers_figures_and_computes_each_cell_once(
     ours = {(check.cell, check.kind): check.ours for check in section.checks}
     assert 0.0 < ours["banana, SpSVM-2", "error"] < 40.0
     assert 1.0 <= ours["banana, SpSVM-2", "vectors"] <= 6.0 < ours["banana, SVM", "vectors"] <= 60.0
-    assert [claim.source for claim in section.claims] == ["[K06, 5]"]
+    assert [claim.source for claim in section.claims] == ["[K06] 5"]
     monkeypatch.setattr(Lab, "_compute", lambda *arguments: pytest.fail("a finished cell was computed again"))
     assert k06.table1(lab, tmp_path) == section
 

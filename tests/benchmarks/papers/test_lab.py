@@ -83,19 +83,32 @@ def test_a_miss_is_at_the_top_with_its_reason() -> None:
         _results.error_check("titanic", [22.0], 22.5),
     ]
     claims = [
-        Claim("[W05] 7.2", "sparse is better", "by 3", True),
-        Claim("[W05] 7.3", "the moon is cheese", "it is rock", False),
+        Claim("[W05] 7.2", "sparse is better", "by 3", "by 2", True),
+        Claim("[W05] 7.3", "the moon is cheese", "it is rock", "it is soft", False, "Seen from afar"),
     ]
-    section = Section("[W05] Table 1: seven sets", "notes", "body", checks, claims, reasons={"banana": "other splits"})
+    section = Section(
+        "[W05] Table 1: seven sets", "notes", "body", checks, claims, reasons={("banana", "error"): "other splits"}
+    )
     text = _results.document([section], "head")
     assert "1 of 3 cells are at most" in text and "1 are at or below" in text
     assert "| [W05] Table 1: banana | error | 15.0 | 11.0 | other splits |" in text
-    assert "| [W05] Table 1: image | error | 9.0 | 3.0 | not explained |" in text
+    assert "| [W05] Table 1: image | error | 9.0 | 3.0 | unexplained |" in text
     assert text.index("Cells that miss") < text.index("body") and "titanic" not in text
-    assert "1 of 2 hold." in text
+    assert "1 of 2 conclusions of the papers hold here: [W05] 1 of 2." in text
+    assert text.splitlines()[4] == "| paper | conclusion | here | by how much |", "it opens with one table"
     assert "| [W05] 7.2 | sparse is better | holds | by 3 |" in text
     assert "| [W05] 7.3 | the moon is cheese | **does not hold** | it is rock |" in text
     assert text.index("sparse is better") < text.index("## Cells that miss")
+    assert '- "sparse is better" holds: by 3. Rule: by 2.\n' in text
+    assert '- "the moon is cheese" **does not hold**: it is rock. Rule: it is soft. Seen from afar.' in text
+
+
+def test_all_splits_tell_whether_a_miss_is_chance() -> None:
+    check = _results.error_check("banana", [13.0], 11.0)
+    assert _results.splits_reason(check, [11.0, 13.0]) == (
+        "chance of the splits: over all 2 of the file the same setting gives 12.0"
+    )
+    assert _results.splits_reason(check, [12.0, 12.2]).startswith("unexplained, and not chance of the splits: ")
 
 
 def test_mean_and_spread() -> None:
