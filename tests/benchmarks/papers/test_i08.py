@@ -34,10 +34,10 @@ def lab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Lab:
     monkeypatch.setattr(i08, "LARGEST_C", 100)
     monkeypatch.setattr(i08, "GAMMA_VALUES", (0.5, 15))
     monkeypatch.setattr(i08, "N_SELECTION", 1)
-    for table in ("LINEAR", "L1", "L2"):
-        monkeypatch.setattr(i08, table, {name: getattr(i08, table)[name] for name in SETS})
-    monkeypatch.setattr(i08_eta, "L1", i08.L1)
-    monkeypatch.setattr(i08_eta, "L2", i08.L2)
+    for table, printed in (("L1", L1), ("L2", L2)):
+        for module in (i08, i08_eta):
+            monkeypatch.setattr(module, table, {name: printed[name] for name in SETS})
+    monkeypatch.setattr(i08, "LINEAR", {name: LINEAR[name] for name in SETS})
     return Lab(tmp_path, tmp_path / "store", splits=2)
 
 
