@@ -1,4 +1,4 @@
-"""Every method on the same data: test accuracy, vectors and processor time of the fit, with scikit-learn's bundled sets.
+"""Every method on the same data: test accuracy, vectors and fit time, with scikit-learn's bundled sets.
 
 Parameters are each method's defaults but for the number of vectors, where it can be asked for; nothing is tuned.
 """
@@ -50,7 +50,7 @@ def main(arguments: Sequence[str]) -> str:
         return _report.as_json([asdict(result) for result in results])
     cells = {(r.method, r.data): f"{100 * r.accuracy:.1f} / {r.n_vectors} / {r.seconds:.2f} s" for r in results}
     rows = [[method, *(cells[method, name] for name in chosen.sets)] for method in METHODS]
-    title = f"Test accuracy in % / vectors / processor time of the fit; {chosen.vectors} vectors where a method takes a number"
+    title = f"Test accuracy in % / vectors / processor time; {chosen.vectors} vectors where a method takes a number"
     return "\n\n".join([title, _report.markdown(["method", *chosen.sets], rows)])
 
 

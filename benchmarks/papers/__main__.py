@@ -1,7 +1,8 @@
 """The tables and figures of the five papers, recomputed and compared with the printed figures.
 
 ``python -m benchmarks.papers --data FOLDER`` does all of them; name tables to do a few. Finished cells are kept in the
-store: a killed run continues where it stopped. A run of all tables also writes ``RESULTS.md``.
+store: a killed run continues where it stopped, and ``--finished`` shows what it has so far. A run of all tables also
+writes ``RESULTS.md``.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from pathlib import Path
 
 from benchmarks import _report
 from benchmarks.papers import TABLES
-from benchmarks.papers._lab import Lab
+from benchmarks.papers._lab import Lab, UnfinishedError
 from benchmarks.papers._results import document
 from sparsegen.files import write_atomic
 
@@ -27,10 +28,15 @@ is before the two are compared."""
 def main(arguments: Sequence[str]) -> str:
     """Return the sections of the tables asked for."""
     options = _options().parse_args(arguments)
-    lab = Lab(options.data, options.store, options.splits, options.jobs)
+    lab = Lab(options.data, options.store, options.splits, options.jobs, computes=not options.finished)
     names = options.tables or list(TABLES)
-    sections = [TABLES[name](lab, options.output) for name in names]
-    text = document(sections, HEAD.format(splits=options.splits))
+    sections, unfinished = [], []
+    for name in names:
+        try:
+            sections.append(TABLES[name](lab, options.output))
+        except UnfinishedError:
+            unfinished.append(name)
+    text = document(sections, HEAD.format(splits=options.splits), unfinished)
     if len(names) == len(TABLES):
         write_atomic(options.output / "RESULTS.md", text.encode(), force=True)
     return text
@@ -44,6 +50,7 @@ def _options() -> argparse.ArgumentParser:
     options.add_argument("--data", type=Path, help="folder with the data sets")
     options.add_argument("--splits", type=_report.count, default=10, help="how many splits to average over")
     options.add_argument("--jobs", type=_report.count, default=1, help="processes")
+    options.add_argument("--finished", action="store_true", help="compute nothing; leave unfinished tables out")
     options.add_argument("--store", type=Path, default=Path("papers-cells"), help="folder of the finished cells")
     options.add_argument("--output", type=Path, default=Path(__file__).parent, help="folder for RESULTS.md and plots")
     return options

@@ -117,10 +117,13 @@ def column(outcomes: Iterable[dict[str, Any]], name: str) -> list[float]:
     return [float(outcome[name]) for outcome in outcomes]
 
 
-def document(sections: Sequence[Section], head: str) -> str:
+def document(sections: Sequence[Section], head: str, unfinished: Sequence[str] = ()) -> str:
     """Return RESULTS.md: the papers' conclusions, which figures missed, then every section."""
     checks = [(section, check) for section in sections for check in section.checks]
-    parts = ["# The papers' tables, reproduced", *_claims(sections), "## Figures beside the papers'", head]
+    parts = ["# The papers' tables, reproduced"]
+    if unfinished:
+        parts.append(f"Tables that are not finished and left out: {', '.join(unfinished)}.")
+    parts += [*_claims(sections), "## Figures beside the papers'", head]
     parts += [*_summary(checks), *_missed(checks), *map(_section, sections)]
     return "\n\n".join(parts) + "\n"
 

@@ -1,12 +1,13 @@
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from benchmarks.papers import __main__ as program
 from benchmarks.papers import _results
-from benchmarks.papers.__main__ import main
 from benchmarks.papers._lab import Lab
 from benchmarks.papers._results import Claim, Section
 from sparsegen.errors import DataError, OptionError
@@ -45,6 +46,9 @@ def test_a_killed_run_loses_only_its_half_line(tmp_path: Path) -> None:
     lab.map(square, CASES, "squares")
     store = tmp_path / "test_lab.jsonl"
     store.write_text(store.read_text() + '{"case": "squ')
+    half = store.read_text()
+    assert len(Lab(None, tmp_path, computes=False).map(square, CASES, "squares")) == 2
+    assert store.read_text() == half, "another run may be writing it"
     assert lab.map(square, [*CASES, {"number": 5}], "squares")[2] == {"square": 25}
     assert len(stored_lines(tmp_path)) == 3
 
@@ -61,9 +65,25 @@ def test_a_foreign_file_in_the_store_is_one_sentence(tmp_path: Path) -> None:
         Lab(None, tmp_path).map(square, CASES, "squares")
 
 
+def test_unfinished_tables_are_left_out_and_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def table(number: int) -> Callable[[Lab, Path], Section]:
+        return lambda lab, folder: Section("squares", "", str(lab.map(square, [{"number": number}], "")))
+
+    tables = {"of-three": table(3), "of-four": table(4)}
+    monkeypatch.setattr(program, "TABLES", tables)
+    options = ["--store", str(tmp_path), "--output", str(tmp_path)]
+    program.main(["of-three", *options])
+    text = program.main(["--finished", *options])
+    assert "Tables that are not finished and left out: of-four." in text
+    assert "{'square': 9}" in text and "{'square': 16}" not in text
+    assert (tmp_path / "RESULTS.md").read_text() == text
+    assert len(stored_lines(tmp_path)) == 1
+    assert "not finished" not in program.main(options)
+
+
 def test_an_unknown_table_is_one_sentence(tmp_path: Path) -> None:
     with pytest.raises(OptionError, match="there is no table 'w50-table1'"):
-        main(["w50-table1", "--store", str(tmp_path), "--output", str(tmp_path)])
+        program.main(["w50-table1", "--store", str(tmp_path), "--output", str(tmp_path)])
 
 
 def test_figures_are_rounded_as_the_paper_prints() -> None:
