@@ -80,7 +80,8 @@ def table2(lab: Lab, plots: Path) -> Section:
         for m, found, paper in ((m, counts[m], _printed(i)) for i, m in enumerate(MIXTURES))
     ]
     title = "[H09] Table II: average number of active kernels"
-    return Section(title, PROTOCOL, _report.markdown(header, rows), claims=claims)
+    notes = "Machines and protocol are those of Figures 1 to 3 (`h09-comparison`)."
+    return Section(title, notes, _report.markdown(header, rows), claims=claims)
 
 
 @TABLES.register("h09-comparison")
