@@ -66,7 +66,7 @@ def machine(
     if kind == "SMKC1":
         return SMKC1(n_vectors, gammas=gammas, **options)
     (gamma,) = gammas
-    return SLMC(n_vectors, gamma=gamma, **options)
+    return SLMC(n_vectors, gamma=gamma, solver="exact", **options)
 
 
 def reference(folder: Path, name: str, position: int) -> Outcome:

@@ -34,8 +34,9 @@ def rows_of(folder: Path | None, name: str, position: int) -> _ida.Split:
 
 
 def published_slmc(n_vectors: int, given: _ida.Parameters, n_init: int, **stop: Any) -> SLMC:
-    """Return SLMC as published, not yet trained: hinge loss, random rows to start from; it ends by ``SLMC_STOP``."""
-    options: dict[str, Any] = {"loss": "hinge", "init": "random", "random_state": 0, **SLMC_STOP, **stop}
+    """Return SLMC as published, not yet trained: hinge, exact descent from random rows; it ends by ``SLMC_STOP``."""
+    published: dict[str, Any] = {"loss": "hinge", "init": "random", "solver": "exact"}
+    options: dict[str, Any] = {**published, "random_state": 0, **SLMC_STOP, **stop}
     return SLMC(n_vectors, C=given.C, gamma=given.gamma, n_init=n_init, **options)
 
 

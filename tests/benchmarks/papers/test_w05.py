@@ -147,6 +147,11 @@ def test_figure_draws_the_vectors_of_three_and_eight(lab: Lab, folder: Path) -> 
     assert svm["vectors"] <= 80, "rows of '1' take no part"
 
 
+def test_slmc_is_the_published_one_however_many_rows_there_are() -> None:
+    machine = machines.published_slmc(134, machines.USPS_PARAMETERS, n_init=1, max_iter=7)
+    assert (machine.solver, machine.loss, machine.init, machine.max_iter) == ("exact", "hinge", "random", 7)
+
+
 def test_a_missing_folder_is_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     arguments = ["w05-table1", "--data", str(tmp_path / "none"), "--store", str(tmp_path)]
     assert _report.run(program.main, arguments) == 2
