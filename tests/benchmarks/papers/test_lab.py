@@ -128,7 +128,10 @@ def test_all_splits_tell_whether_a_miss_is_chance() -> None:
     assert _results.splits_reason(check, [11.0, 13.0]) == (
         "chance of the splits: over all 2 of the file the same setting gives 12.0"
     )
-    assert _results.splits_reason(check, [12.0, 12.2]).startswith("unexplained, and not chance of the splits: ")
+    assert _results.splits_reason(check, [12.0, 12.2]).startswith(
+        "in part chance of the splits, the rest unexplained: "
+    )
+    assert _results.splits_reason(check, [13.0, 13.0]).startswith("unexplained, and not chance of the splits: ")
 
 
 def test_mean_and_spread() -> None:
