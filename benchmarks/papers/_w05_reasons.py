@@ -52,15 +52,14 @@ def label(row: str) -> str:
 
 
 def reasons(lab: Lab, checks: Sequence[Check], results: Sequence[Results]) -> dict[Figure, str]:
-    """Return why errors miss, as far as cells of this run tell."""
-    missed = {check.cell: check for check in checks if check.kind == "error" and not check.within}
-    found = {}
-    for result in results:
-        for row in result.rows:
-            check = missed.get(f"{result.name}, {label(row)}")
-            if check is not None:
-                found[check.figure] = _reason(row)(lab, result, row, check)
-    return found
+    """Return why figures miss, as far as cells of this run tell."""
+    rows = {f"{result.name}, {label(row)}": (result, row) for result in results for row in result.rows}
+    return {
+        check.figure: _reason(row)(lab, result, row, check)
+        for check in checks
+        if not check.within and check.cell in rows
+        for result, row in [rows[check.cell]]
+    }
 
 
 def _reason(row: str) -> Callable[[Lab, Results, str, Check], str]:
@@ -121,9 +120,11 @@ def _draws(lab: Lab, result: Results, row: str, check: Check) -> str:
 def _gammas(lab: Lab, result: Results, row: str, check: Check) -> str:
     """Return what the RVM chose gamma by, or what was not tried."""
     if len(result.validated) == 1:
+        unsolved, machines = (sum(column(result.rows[row], key)) for key in ("unsolved", "machines"))
         return (
             f"{UNEXPLAINED}; it chooses among {USPS_EFFORT.rvm_candidates:,} random training rows at the SVM's gamma, "
-            "to save time: more rows and a cross-validated gamma were not tried"
+            "to save time: more rows and a cross-validated gamma were not tried; "
+            f"{unsolved:.0f} of {machines:.0f} machines did not converge"
         )
     given = parameters(result.name).gamma
     tried = ", ".join(f"{error:.1f} at {gamma / given:g}" for gamma, error in result.validated.items())
