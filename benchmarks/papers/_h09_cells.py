@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from benchmarks import _ida
 from benchmarks.papers._folds import cross_validated_error
@@ -65,7 +66,7 @@ def machine(
     if kind == "SMKC1":
         return SMKC1(n_vectors, gammas=gammas, **options)
     (gamma,) = gammas
-    return SLMC(n_vectors, gamma=gamma, **options)
+    return SLMC(n_vectors, gamma=gamma, solver="exact", **options)
 
 
 def reference(folder: Path, name: str, position: int) -> Outcome:
@@ -150,17 +151,18 @@ def choose(lab: Lab, pilots: list[Case], title: str) -> tuple[Sequence[float], f
     Of equal ones the middle one is taken: the first is at the edge of a plateau, next to what is worse.
     """
 
-    def errors(case: Case, candidates: list[Sequence[float]]) -> list[list[float]]:
-        cases = [{**case, "gammas": list(gammas), "costs": list(COSTS)} for gammas in candidates]
-        return [outcome["errors"] for outcome in lab.map(validate, cases, title)]
+    def errors(cases: list[Case], candidates: list[Sequence[float]]) -> NDArray[np.float64]:
+        trials = [{**c, "gammas": list(gammas), "costs": list(COSTS)} for c in cases for gammas in candidates]
+        found = [outcome["errors"] for outcome in lab.map(validate, trials, title)]
+        return np.reshape(found, (len(cases), len(candidates), len(COSTS)))
 
     candidates: list[Sequence[float]] = [GAMMAS]
     if pilots[0]["method"] == "SSKC":
         candidates = [(gamma,) for gamma in GAMMAS]
-        first = errors(pilots[0], candidates)
+        first = errors(pilots[:1], candidates)[0]
         best = sorted(range(len(GAMMAS)), key=lambda i: min(first[i]))[:BEST_GAMMAS]
         candidates = [candidates[i] for i in sorted(best)]
-    means = np.mean([errors(case, candidates) for case in pilots], axis=0)
+    means = errors(pilots, candidates).mean(axis=0)
     lowest = np.argwhere(means <= means.min() + TIE)
     i, j = lowest[(len(lowest) - 1) // 2]
     return candidates[i], COSTS[j], means[i].tolist()

@@ -26,6 +26,10 @@ Outcome = dict[str, Any]
 Work = Callable[..., Outcome]
 
 
+class UnfinishedError(Exception):
+    """Cases are missing from the store, and nothing is to be computed."""
+
+
 @dataclass(frozen=True)
 class Lab:
     """Where the data are, how many splits to average over, how many processes work, where finished cases are kept."""
@@ -34,6 +38,8 @@ class Lab:
     store: Path
     splits: int = 10
     jobs: int = 1
+    computes: bool = True
+    """Whether a case that is not in the store is computed; otherwise it is an error."""
 
     def positions(self, name: str) -> range:
         """Return the positions of the IDA splits to use: the repository's own first, as far as they go."""
@@ -42,9 +48,11 @@ class Lab:
     def map(self, work: Work, cases: Sequence[Case], title: str) -> list[Outcome]:
         """Return ``work(data, **case)`` for every case, computing only what is not in the store."""
         path = self.store / f"{work.__module__.rpartition('.')[2]}.jsonl"
-        known = dict(_stored(path))
+        known = dict(_stored(path, repair=self.computes))
         keys = [_key(work, case) for case in cases]
         missing = {key: case for key, case in zip(keys, cases, strict=True) if key not in known}
+        if missing and not self.computes:
+            raise UnfinishedError(title)
         if missing:
             path.parent.mkdir(parents=True, exist_ok=True)
             with path.open("a") as file:
@@ -78,13 +86,13 @@ def _key(work: Work, case: Case) -> str:
     return f"{work.__name__} {json.dumps(case, sort_keys=True)}"
 
 
-def _stored(path: Path) -> Iterator[tuple[str, Outcome]]:
-    """Yield the finished cases of a file; the last line of a killed run may be half a line, and is cut off."""
+def _stored(path: Path, repair: bool) -> Iterator[tuple[str, Outcome]]:
+    """Yield the finished cases of a file. The last line of a killed run may be half a line; ``repair`` cuts it off."""
     if not path.is_file():
         return
     text = path.read_text()
     whole = text[: text.rfind("\n") + 1]
-    if whole != text:
+    if whole != text and repair:
         os.truncate(path, len(whole.encode()))
     for number, line in enumerate(whole.splitlines(), start=1):
         try:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks import _ida, _report
+from benchmarks import _ida, _usps
 from benchmarks.papers._folds import cross_validated_error
 from benchmarks.papers._lab import Outcome
 from sparsegen.methods.mrsvm import MRSVM
@@ -17,8 +17,7 @@ from sparsegen.methods.rvm import RVM
 from sparsegen.methods.slmc import SLMC
 from sparsegen.methods.svm import SVM
 
-USPS = "usps"
-USPS_PARAMETERS = _ida.Parameters(C=10.0, width=128.0)
+USPS, USPS_PARAMETERS = _usps.NAME, _usps.PARAMETERS
 USPS_ALLOWANCE = 0.5  # percentage points over the paper's error
 SLMC_STOP: dict[str, Any] = {"max_iter": 200, "tol": 0.01}  # as in benchmarks/ida.py
 FIGURE_DIGITS = (3, 8)
@@ -31,16 +30,13 @@ def parameters(name: str) -> _ida.Parameters:
 
 def rows_of(folder: Path | None, name: str, position: int) -> _ida.Split:
     """Return training and test rows; USPS has one split."""
-    if name != USPS:
-        return _ida.split(folder, name, position)
-    arrays = _report.arrays(folder, USPS)
-    X, X_test = (arrays[f"X_{part}"].astype(np.float64) for part in ("train", "test"))
-    return _ida.Split(X, arrays["y_train"], X_test, arrays["y_test"])
+    return _usps.split(folder) if name == USPS else _ida.split(folder, name, position)
 
 
 def published_slmc(n_vectors: int, given: _ida.Parameters, n_init: int, **stop: Any) -> SLMC:
-    """Return SLMC as published, not yet trained: hinge loss, random rows to start from; it ends by ``SLMC_STOP``."""
-    options: dict[str, Any] = {"loss": "hinge", "init": "random", "random_state": 0, **SLMC_STOP, **stop}
+    """Return SLMC as published, not yet trained: hinge, exact descent from random rows; it ends by ``SLMC_STOP``."""
+    published: dict[str, Any] = {"loss": "hinge", "init": "random", "solver": "exact"}
+    options: dict[str, Any] = {**published, "random_state": 0, **SLMC_STOP, **stop}
     return SLMC(n_vectors, C=given.C, gamma=given.gamma, n_init=n_init, **options)
 
 
@@ -100,6 +96,15 @@ def random_rows(
     return {"rsvm": float(rsvm), "mrsvm": float(mrsvm), "vectors": n_vectors}
 
 
+def single_draws(
+    folder: Path | None, name: str, position: int, n_vectors: int, C: float, gamma: float, method: str, draws: int
+) -> Outcome:
+    """Return the error of RSVM or MRSVM on each of several draws of its rows."""
+    split, kind = rows_of(folder, name, position), {"rsvm": RSVM, "mrsvm": MRSVM}[method]
+    machines = [kind(n_vectors, C=C, gamma=gamma, random_state=draw) for draw in range(draws)]
+    return {"errors": [split.error(machine.fit(split.X, split.y)) for machine in machines]}
+
+
 def rvm_cv(
     folder: Path | None, name: str, position: int, gamma: float, n_candidates: int, n_rows: int | None
 ) -> Outcome:
@@ -127,12 +132,22 @@ def rvm(
 
 def three_or_eight(folder: Path | None, method: str, n_vectors: int, n_init: int) -> Outcome:
     """Return the test error of '3' against '8', and the vectors of SLMC as rows of pixels."""
-    whole = rows_of(folder, USPS, 0)
-    train, test = np.isin(whole.y, FIGURE_DIGITS), np.isin(whole.y_test, FIGURE_DIGITS)
-    split = _ida.Split(whole.X[train], whole.y[train], whole.X_test[test], whole.y_test[test])
     if method == "svm":
-        svm = SVM(C=USPS_PARAMETERS.C, gamma=USPS_PARAMETERS.gamma).fit(split.X, split.y)
-        return {"error": split.error(svm), "vectors": len(svm.vectors_)}
+        return svm_of_three_or_eight(folder, USPS_PARAMETERS.C, USPS_PARAMETERS.gamma)
+    split = _threes_and_eights(folder)
     machine = published_slmc(n_vectors, USPS_PARAMETERS, n_init).fit(split.X, split.y)
     pixels = np.round(machine.vectors_, 3).tolist()
     return {"error": split.error(machine), "vectors": len(machine.vectors_), "pixels": pixels}
+
+
+def svm_of_three_or_eight(folder: Path | None, C: float, gamma: float) -> Outcome:
+    """Return the test error of the SVM for '3' against '8', and its number of vectors."""
+    split = _threes_and_eights(folder)
+    svm = SVM(C=C, gamma=gamma).fit(split.X, split.y)
+    return {"error": split.error(svm), "vectors": len(svm.vectors_)}
+
+
+def _threes_and_eights(folder: Path | None) -> _ida.Split:
+    whole = rows_of(folder, USPS, 0)
+    train, test = np.isin(whole.y, FIGURE_DIGITS), np.isin(whole.y_test, FIGURE_DIGITS)
+    return _ida.Split(whole.X[train], whole.y[train], whole.X_test[test], whole.y_test[test])

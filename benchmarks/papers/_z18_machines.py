@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from sklearn.datasets import load_digits
 
-from benchmarks import _report
+from benchmarks import _report, _usps
 from sparsegen.arrays import Array
 from sparsegen.methods.minimal import COUNTED_SLACK, LIBSVM_TOL, MinimalSVM
 from sparsegen.methods.svm import SVM
@@ -38,9 +38,9 @@ def rows_of(folder: Path | None, source: str, classes: Sequence[int], n_rows: in
     elif source == "digits":
         digits: Any = load_digits()
         X, y = digits.data / 16.0, digits.target
-    elif source == "usps":
-        arrays = _report.arrays(folder, source)
-        X, y = arrays["X_train"].astype(np.float64), arrays["y_train"]
+    elif source == _usps.NAME:
+        split = _usps.split(folder)
+        X, y = split.X, split.y
     else:
         arrays = _report.arrays(folder, source)
         X, y = arrays["X"].reshape(len(arrays["y"]), -1) / (255.0 if source == "att_faces" else 1.0), arrays["y"]

@@ -75,13 +75,13 @@ def scaling(lab: Lab, folder: Path) -> Section:
 def claims(found: dict[str, dict[str, Growth]]) -> list[Claim]:
     """Return what the paper says of its cost, in its words."""
     texts = {
-        FIXED: ("[K06, abstract]", "it is efficient and roughly scales as O(n dmax^2)"),
+        FIXED: ("[K06] abstract", "it is efficient and roughly scales as O(n dmax^2)"),
         RANDOM: (
-            "[K06, 3]",
+            "[K06] 3",
             "O(n dmax^2) is also the complexity of the method in which basis functions are chosen randomly",
         ),
         GROWING: (
-            "[K06, 3]",
+            "[K06] 3",
             "If dmax is specified, one can choose κ = O(dmax) without increasing the overall complexity beyond "
             "O(n dmax^2)",
         ),
@@ -89,8 +89,8 @@ def claims(found: dict[str, dict[str, Growth]]) -> list[Claim]:
     return [
         Claim(
             *texts[name],
-            f"time grows as n^{both['n'].seconds_slope:.2f} and d_max^{both['d_max'].seconds_slope:.2f} with {name} "
-            f"(rule: exponents of at most {1 + ROUGHLY:g} and {2 + ROUGHLY:g})",
+            f"time grows as n^{both['n'].seconds_slope:.2f} and d_max^{both['d_max'].seconds_slope:.2f} with {name}",
+            f"exponents of at most {1 + ROUGHLY:g} and {2 + ROUGHLY:g}",
             both["n"].seconds_slope <= 1 + ROUGHLY and both["d_max"].seconds_slope <= 2 + ROUGHLY,
         )
         for name, both in found.items()

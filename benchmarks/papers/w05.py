@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 
 from benchmarks import _ida, _report
 from benchmarks.papers import TABLES
-from benchmarks.papers._lab import Case, Lab, Outcome, Work
+from benchmarks.papers._lab import Case, Lab, Work
 from benchmarks.papers._results import (
     ERROR_ALLOWANCE,
     Check,
@@ -41,6 +40,7 @@ from benchmarks.papers._w05_machines import (
 )
 from benchmarks.papers._w05_per_class import METHODS as PER_CLASS_METHODS
 from benchmarks.papers._w05_per_class import all_digits, joint_outcome, support_of_digits
+from benchmarks.papers._w05_reasons import OF_EACH_CLASS, PER_CLASS, Results, label, reasons
 
 SETS = ("usps", "banana", "breast-cancer", "titanic", "waveform", "german", "image")
 PAPER = {  # Table 1, columns as in SETS; N_SV and N_z/N_SV of the RVM (%) are counts, all others errors (%)
@@ -60,10 +60,6 @@ PAPER = {  # Table 1, columns as in SETS; N_SV and N_z/N_SV of the RVM (%) are c
     "rvm": (5.1, 10.8, 29.9, 23.0, 10.9, 22.2, 3.9),
 }
 RATIOS = (0.05, 0.1)
-PER_CLASS, OF_EACH_CLASS = " per class", " of each class"
-"""End the names of the rows in which each class has vectors of its own: N_z in all, or a share of its own N_SV."""
-ONE_VECTOR = (8, 9, 10, 11)
-"""Vectors of RS on banana, to see what one of them is worth."""
 
 NOTES = f"""\
 Protocol of section 7: the first ten splits; SVM, RS, MRS and SLMC with the repository's C and gamma (USPS: C = 10,
@@ -76,7 +72,7 @@ training rows of the first {IDA_EFFORT.selection_splits} splits (image: {EFFORTS
 on the first {USPS_EFFORT.selection_rows} training rows, the RVM with the SVM's gamma), from coarse grids; MRSVM has
 RSVM's parameters and rows. SLMC: hinge loss, random starts, the lowest objective of {IDA_EFFORT.slmc_starts} (USPS:
 {USPS_EFFORT.slmc_starts}), stopped when ten iterations gain less than 1 %, a rule that was settled while looking at
-these sets (with 0.1 % and other seeds, breast-cancer at 10 % had 28.96). RS: the paper takes the best of three
+these sets. RS: the paper takes the best of three
 programs by eq. (4), here it is the best of {IDA_EFFORT.rs_starts} starts, by turns from the fixed-point iteration and
 from random support vectors (USPS: {USPS_EFFORT.rs_starts}); MRS has its vectors. RSVM and MRSVM: the mean of
 {IDA_EFFORT.draws} random draws per split (USPS: {USPS_EFFORT.draws}). RVM: on USPS it chooses among
@@ -85,34 +81,11 @@ from random support vectors (USPS: {USPS_EFFORT.rs_starts}); MRS has its vectors
 of image. Each cell: ours (the paper's). N_z is the mean number of vectors, the paper's is its share of its N_SV."""
 
 
-@dataclass(frozen=True)
-class Results:
-    """Outcomes by the row names of ``PAPER``, for one set."""
-
-    name: str
-    rows: dict[str, list[Outcome]] = field(default_factory=dict)
-    chosen: dict[str, str] = field(default_factory=dict)
-
-    def add(self, methods: Sequence[str], mark: str, outcomes: Sequence[Outcome]) -> None:
-        """Add outcomes that hold one error for each method."""
-        for method in methods:
-            own = [{"error": outcome[method], "vectors": outcome["vectors"]} for outcome in outcomes]
-            self.rows[f"{method} {mark}"] = own
-
-    def paper(self, row: str) -> float:
-        """Return the paper's figure."""
-        return float(PAPER[row.removesuffix(PER_CLASS).removesuffix(OF_EACH_CLASS)][SETS.index(self.name)])
-
-    def mean(self, row: str) -> float:
-        """Return our mean error."""
-        return float(np.mean(column(self.rows[row], "error")))
-
-
 @TABLES.register("w05-table1")
 def table1(lab: Lab, folder: Path) -> Section:
     """Return Table 1 with our figures beside the paper's."""
     results = [_results(lab, name) for name in SETS]
-    lines = [[_label(row), *(_cell(result, row) for result in results)] for row in _rows()]
+    lines = [[label(row), *(_cell(result, row) for result in results)] for row in _rows()]
     chosen = [[name, *(result.chosen[name] for result in results)] for name in results[0].chosen]
     body = "\n\n".join(
         [
@@ -123,15 +96,20 @@ def table1(lab: Lab, folder: Path) -> Section:
     )
     checks = [check for result in results for check in _checks(result)]
     ours = {result.name: {row: result.mean(row) for row in result.rows} for result in results}
-    paper = {result.name: {row: result.paper(row) for row in result.rows} for result in results}
+    paper = {result.name: {row: _paper(result, row) for row in result.rows} for result in results}
     return Section(
         "[W05] Table 1: seven sparse machines",
         f"{NOTES} {_counted_for_each(lab)} {_unsolved(results)}",
         body,
         checks,
         claims(ours, paper),
-        reasons=REASONS | _banana_reason(lab),
+        reasons=reasons(lab, checks, results),
     )
+
+
+def _paper(result: Results, row: str) -> float:
+    """Return the paper's figure."""
+    return float(PAPER[row.removesuffix(PER_CLASS).removesuffix(OF_EACH_CLASS)][SETS.index(result.name)])
 
 
 def _rows() -> Iterator[str]:
@@ -165,38 +143,6 @@ def _unsolved(results: Sequence[Results]) -> str:
     )
 
 
-def _banana_reason(lab: Lab) -> dict[str, str]:
-    """Return what one vector more or less is worth to RS on banana."""
-    if "banana" not in SETS:
-        return {}
-    cases = [
-        {"name": "banana", "position": position, "n_vectors": n, "n_init": IDA_EFFORT.rs_starts}
-        for n in ONE_VECTOR
-        for position in lab.positions("banana")
-    ]
-    errors = np.reshape(column(lab.map(reduced_set, cases, "banana: RS by one vector"), "rs"), (len(ONE_VECTOR), -1))
-    means = errors.mean(axis=1)
-    steps = -np.diff(means)
-    return {
-        "banana, RS, 10%": f"unexplained; one vector is worth {steps.min():.1f} to {steps.max():.1f} points: with "
-        f"{', '.join(map(str, ONE_VECTOR))} on every split RS has {', '.join(f'{mean:.1f}' for mean in means)}"
-    }
-
-
-REASONS = {
-    "banana, MRSVM, 5%": "chance: the paper has one draw of four or five rows per split; in twelve further draws of "
-    "ours the mean of the ten splits was 29.3 ± 1.8",
-    **dict.fromkeys(
-        ("usps, RS, 5% per class", "usps, SLMC, 5% per class"),
-        "13 vectors a machine are few; the paper may count them for each machine: see the lines 'of each class'",
-    ),
-    "usps, RVM": f"it chooses among {USPS_EFFORT.rvm_candidates:,} random training rows at the SVM's gamma, to save "
-    "time; all 7,291 rows, more changes where a machine did not converge, and a cross-validated gamma were not tried",
-    "german, RVM": "the cross-validated error is flat in gamma (24.9, 25.2, 25.0 at 1/4, 1/2 and 1 times the SVM's); "
-    "the lowest was taken",
-}
-
-
 def _results(lab: Lab, name: str) -> Results:
     """Return every outcome of one column of the table."""
     effort = EFFORTS.get(name, IDA_EFFORT)
@@ -210,6 +156,7 @@ def _results(lab: Lab, name: str) -> Results:
         starts = [{**case, "n_init": effort.rs_starts} for case in sized]
         results.add(("rs", "mrs"), mark, lab.map(reduced_set, starts, f"{name}, {mark}: RS, MRS"))
         chosen = _choose_random_rows(lab, sized[: effort.selection_splits], effort)
+        results.draws[mark] = [{**case, **chosen} for case in sized]
         results.chosen[f"RSVM {mark}: C, gamma"] = f"{chosen['C']:g}, {chosen['gamma']:.3g}"
         draws = [{**case, **chosen, "draws": effort.draws} for case in sized]
         results.add(("rsvm", "mrsvm"), mark, lab.map(random_rows, draws, f"{name}, {mark}: RSVM, MRSVM"))
@@ -224,7 +171,8 @@ def _results(lab: Lab, name: str) -> Results:
                 digits = all_digits(lab, n_vectors)
                 for method in PER_CLASS_METHODS:
                     results.rows[f"{method} {mark}{ending}"] = [joint_outcome(digits, method)]
-    gamma = _choose_rvm_gamma(lab, cases[: effort.selection_splits], effort)
+    results.validated.update(_rvm_errors(lab, cases[: effort.selection_splits], effort))
+    gamma = min(results.validated, key=results.validated.__getitem__)
     results.chosen["RVM: gamma"] = f"{gamma:.3g}"
     settings = {
         "gamma": gamma,
@@ -239,7 +187,7 @@ def _results(lab: Lab, name: str) -> Results:
 def _sizes(results: Results, ratio: float) -> list[int]:
     """Return the numbers of vectors: a share of each split's support vectors; on USPS the paper's own number."""
     if results.name == USPS:
-        return [round(ratio * results.paper("N_SV"))]
+        return [round(ratio * _paper(results, "N_SV"))]
     return [_ida.share_of(ratio, n) for n in column(results.rows["svm"], "vectors")]
 
 
@@ -251,57 +199,54 @@ def _choose_random_rows(lab: Lab, cases: Sequence[Case], effort: Effort) -> dict
         for C, factor in itertools.product(effort.C, effort.gamma_factors)
     ]
     cases = [{**case, "draws": effort.selection_draws} for case in cases]
-    return _lowest(lab, random_rows_cv, cases, grid, effort, f"{name}: parameters of RSVM")
+    errors = _validated(lab, random_rows_cv, cases, grid, effort, f"{name}: parameters of RSVM")
+    return grid[int(np.argmin(errors))]
 
 
-def _choose_rvm_gamma(lab: Lab, cases: Sequence[Case], effort: Effort) -> float:
-    """Return the gamma of the lowest mean cross-validated error of the RVM."""
+def _rvm_errors(lab: Lab, cases: Sequence[Case], effort: Effort) -> dict[float, float]:
+    """Return the mean cross-validated error of the RVM at every gamma; nothing is computed for a single one."""
     name = cases[0]["name"]
-    grid = [{"gamma": factor * parameters(name).gamma} for factor in effort.rvm_gamma_factors]
-    if len(grid) == 1:
-        return grid[0]["gamma"]
+    gammas = [factor * parameters(name).gamma for factor in effort.rvm_gamma_factors]
+    if len(gammas) == 1:
+        return {gammas[0]: np.nan}
     cases = [{**case, "n_candidates": effort.rvm_candidates} for case in cases]
-    return _lowest(lab, rvm_cv, cases, grid, effort, f"{name}: gamma of the RVM")["gamma"]
+    grid = [{"gamma": gamma} for gamma in gammas]
+    return dict(zip(gammas, _validated(lab, rvm_cv, cases, grid, effort, f"{name}: gamma of the RVM"), strict=True))
 
 
-def _lowest(
+def _validated(
     lab: Lab, work: Work, cases: Sequence[Case], grid: Sequence[dict[str, float]], effort: Effort, title: str
-) -> dict[str, float]:
-    """Return the settings whose mean error over the cases is lowest."""
+) -> list[float]:
+    """Return the mean error over the cases of every setting."""
     trials = [{**case, **settings, "n_rows": effort.selection_rows} for settings in grid for case in cases]
     errors = np.reshape(column(lab.map(work, trials, title), "error"), (len(grid), len(cases)))
-    return grid[int(np.argmin(errors.mean(axis=1)))]
+    return [float(error) for error in errors.mean(axis=1)]
 
 
 def _cell(result: Results, row: str) -> str:
     """Return our figure with the paper's in brackets; nothing where two classes have one machine anyway."""
     if row.endswith((PER_CLASS, OF_EACH_CLASS)) and row not in result.rows:
         return ""
-    paper = result.paper(row)
+    paper = _paper(result, row)
     if row == "N_SV":
         return f"{mean_std(column(result.rows['svm'], 'vectors'), 1)} ({paper:g})"
     if row == "rvm share":
-        return f"{mean_std(column(result.rows['rvm'], 'vectors'), 1)} ({paper / 100 * result.paper('N_SV'):.1f})"
+        return f"{mean_std(column(result.rows['rvm'], 'vectors'), 1)} ({paper / 100 * _paper(result, 'N_SV'):.1f})"
     return f"{mean_std(column(result.rows[row], 'error'))} ({paper:.1f})"
-
-
-def _label(row: str) -> str:
-    method, _, ratio = row.partition(" ")
-    if row == "rvm share":
-        return "RVM, N_z"
-    return method.upper() + (f", {ratio}" if ratio else "") if row != "N_SV" else "SVM, N_SV"
 
 
 def _checks(result: Results) -> Iterator[Check]:
     name, allowance = result.name, USPS_ALLOWANCE if result.name == USPS else ERROR_ALLOWANCE
-    support = result.paper("N_SV")
+    support = _paper(result, "N_SV")
     yield vector_check(f"{name}, SVM", column(result.rows["svm"], "vectors"), support)
     for ratio in RATIOS if name != USPS else ():  # on USPS the number is the paper's own
         mark = f"{ratio:.0%}"
         vectors = column(result.rows[f"slmc {mark}"], "vectors")
         yield vector_check(f"{name}, {mark}", vectors, ratio * support)
-    yield vector_check(f"{name}, RVM", column(result.rows["rvm"], "vectors"), result.paper("rvm share") / 100 * support)
+    yield vector_check(
+        f"{name}, RVM", column(result.rows["rvm"], "vectors"), _paper(result, "rvm share") / 100 * support
+    )
     for row, outcomes in result.rows.items():
         if row.endswith(OF_EACH_CLASS):  # more vectors than the paper prints
             continue
-        yield error_check(f"{name}, {_label(row)}", column(outcomes, "error"), result.paper(row), allowance=allowance)
+        yield error_check(f"{name}, {label(row)}", column(outcomes, "error"), _paper(result, row), allowance=allowance)

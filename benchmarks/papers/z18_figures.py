@@ -77,17 +77,19 @@ def figure1(lab: Lab, folder: Path) -> Section:
     falls = [1.0 - counts[-1] / counts[0] for counts in (one, half)]
     claims = [
         Claim(
-            "[Z18, 3]",
+            "[Z18] 3",
             "the number of support vectors is reduced significantly when C increases from 1 to 100",
-            f"L0.5: {_list(half)}; holds if it falls by {100 * SENSITIVE:.0f} % or more",
+            f"L0.5: {_list(half)}",
+            f"it falls by {100 * SENSITIVE:.0f} % or more",
             falls[1] >= SENSITIVE,
         ),
         Claim(
-            "[Z18, 1]",
+            "[Z18] 1",
             "number of support vectors in Eq.(8) is not sensitive to C. [...] In Minimal SVM, number of support "
             "vectors is sensitive to C",
             f"from C = 1 to 100, L1 {_list(one)} falls by {100 * falls[0]:.0f} %, L0.5 {_list(half)} by "
-            f"{100 * falls[1]:.0f} %; holds if L1 falls by less than {100 * SENSITIVE:.0f} %, L0.5 by so much or more",
+            f"{100 * falls[1]:.0f} %",
+            f"L1 falls by less than {100 * SENSITIVE:.0f} %, L0.5 by so much or more",
             falls[0] < SENSITIVE <= falls[1],
         ),
     ]
@@ -189,10 +191,10 @@ def _convergence(found: Mapping[tuple[str, str], Outcome]) -> Claim:
     needed = [[settled_after(found[task, solver]["objectives"]) for task in TASKS] for solver in ALGORITHM_1]
     from_svm, from_zero = (f"{sum(n < FEW for n in counts)} of {len(counts)} ({_list(counts)})" for counts in needed)
     return Claim(
-        "[Z18, 4.2]",
+        "[Z18] 4.2",
         "Algorithm 1 on the four datasets converges in less than 50 iterations",
-        f"from the SVM in {from_svm}, from zero in {from_zero}; holds if, from the SVM, it is within "
-        f"{100 * SETTLED:g} % of its objective after {MANY} iterations by then, in all",
+        f"from the SVM in {from_svm}, from zero in {from_zero}",
+        f"from the SVM, by then within {100 * SETTLED:g} % of its objective after {MANY} iterations, in all",
         max(needed[0]) < FEW,
     )
 

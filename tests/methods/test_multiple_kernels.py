@@ -7,137 +7,40 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from reference import Rows, differences
-from reference import multiple_kernels as reference
+from reference import Rows
 from sklearn.datasets import make_moons
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.estimator_checks import parametrize_with_checks
+from three_kernels import GAMMAS, LOSSES, fact, signs, stack
 
 from sparsegen import SLMC, SVM, progress
 from sparsegen.errors import OptionError
-from sparsegen.kernels import KERNELS, BoundKernel
-from sparsegen.methods.mksvm import MKSVM, _Dual
-from sparsegen.methods.shared.estimator import SparseClassifier, sign_matrix
-from sparsegen.methods.shared.mixture_search import End, JointObjective, MixtureSearch, SparseMixture
+from sparsegen.kernels import KERNELS
+from sparsegen.methods.mksvm import MKSVM
+from sparsegen.methods.shared.estimator import SparseClassifier
+from sparsegen.methods.shared.mixture_search import End, MixtureSearch, SparseMixture
 from sparsegen.methods.shared.multiple_kernels import (
-    ARRAYS_PER_BLOCK,
     MixtureClassifier,
     MixtureObjective,
-    StackBlock,
     base_kernels,
 )
-from sparsegen.methods.shared.ridge import RIDGE
-from sparsegen.methods.shared.slmc_objective import SlmcObjective
 from sparsegen.methods.smkc1 import SMKC1, Smkc1Objective
 from sparsegen.methods.smkc2 import SMKC2, Smkc2Objective
-from sparsegen.solvers import blocks, newton
+from sparsegen.solvers import newton
 from sparsegen.solvers.newton import Loss
 from sparsegen.solvers.simplex import gap
 from sparsegen.verify import verify
 
 Array = NDArray[np.float64]
-LOSSES = ("hinge", "squared_hinge")
-NAMES = ("rbf", "laplacian")
-GAMMAS = [0.1, 0.4, 1.6]
-MU = np.array([0.2, 0.5, 0.3])
 QUICK: dict[str, Any] = {"max_iter": 15, "random_state": 0}
 OBJECTIVES: dict[str, type[MixtureObjective]] = {"smkc1": Smkc1Objective, "smkc2": Smkc2Objective}
 SPARSE: tuple[type[SparseMixture], ...] = (SMKC1, SMKC2)
 ALL: tuple[type[MixtureClassifier], ...] = (SMKC1, SMKC2, MKSVM)
 
 
-def stack(name: str = "rbf", gammas: list[float] = GAMMAS) -> tuple[BoundKernel, ...]:
-    return tuple(KERNELS[name].bind(gamma=gamma) for gamma in gammas)
-
-
-def signs(y: NDArray[np.int64]) -> Array:
-    return sign_matrix(y, int(y.max()) + 1)
-
-
-def fact(model: SparseClassifier, name: str) -> Any:
-    return model.model_.card["fit"][name]
-
-
 @parametrize_with_checks([SMKC1(n_kernels=2, max_iter=5), SMKC2(n_kernels=2, max_iter=5), MKSVM(max_iter=10)])
 def test_scikit_learn_accepts_it(estimator: SparseClassifier, check: Any) -> None:
     check(estimator)
-
-
-@pytest.mark.parametrize("loss", LOSSES)
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("method", OBJECTIVES)
-def test_objective_is_the_svm_on_the_equivalent_kernel(method: str, name: str, loss: str, four_classes: Rows) -> None:
-    X, y = four_classes[0][:40], four_classes[1][:40]
-    Z, Y = X[:5] + 0.1, signs(y)
-    for mu in (MU, np.array([0.0, 0.7, 0.3]), np.array([0.0, 1.0, 0.0])):
-        optimum = OBJECTIVES[method](X, Y, stack(name), Loss(loss, 1.5)).optimum(Z, mu)
-        expected = reference.objective(method, name, GAMMAS, X, Y, Z, mu, 1.5, loss, RIDGE)
-        assert optimum.solution.objective == pytest.approx(expected, rel=5e-6)
-        a = optimum.solution.alpha * Y
-        outputs = reference.equivalent(method, name, GAMMAS, X, Z, mu, RIDGE) @ a  # [H09, eq. 21, 28]
-        found = np.einsum("okm,knm->no", optimum.coef, StackBlock(stack(name), X, Z).values)
-        assert np.allclose(found, outputs, atol=1e-5 * np.abs(outputs).max())
-        assert np.allclose(optimum.coef, (mu[:, None, None] * optimum.B).transpose(1, 0, 2), rtol=1e-3, atol=1e-4)
-
-
-@pytest.mark.parametrize("several", [False, True])
-@pytest.mark.parametrize("loss", LOSSES)
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("method", OBJECTIVES)
-def test_gradients_are_the_limits_of_differences(
-    method: str, name: str, loss: str, several: bool, four_classes: Rows, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(newton, "GAP", 1e-12)
-    X, y = four_classes[0][:60], four_classes[1][:60]
-    Z = np.random.default_rng(3).normal(size=(4, 3))
-    objective = OBJECTIVES[method](X, signs(y if several else y % 2), stack(name), Loss(loss, 2.0))
-    value, in_Z, in_mu = objective.in_both(Z, MU)
-    same, same_in_mu = objective.in_weights(Z, MU)
-    assert same == pytest.approx(value)
-    assert np.allclose(same_in_mu, in_mu)
-    expected = differences(lambda moved: objective.in_both(moved, MU)[0], Z, 1e-5)
-    assert np.allclose(in_Z, expected, rtol=1e-4, atol=1e-5 * value)
-    expected = differences(lambda moved: objective.in_weights(Z, moved)[0], MU, 1e-5)
-    assert np.allclose(in_mu, expected, rtol=1e-4, atol=1e-5 * value)
-
-
-@pytest.mark.parametrize("anchor", [0, 1, 2])
-@pytest.mark.parametrize("method", OBJECTIVES)
-def test_joint_gradient_is_the_limit_of_differences(
-    method: str, anchor: int, four_classes: Rows, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(newton, "GAP", 1e-12)
-    X, y = four_classes[0][:60], four_classes[1][:60]
-    Z = np.random.default_rng(3).normal(size=(4, 3))
-    joint = JointObjective(OBJECTIVES[method](X, signs(y), stack(), Loss("squared_hinge", 2.0)), Z.shape, anchor)
-    theta = joint.pack(Z, MU)
-    assert len(theta) == Z.size + len(MU) - 1
-    assert all(np.allclose(found, given) for found, given in zip(joint.unpack(theta), (Z, MU), strict=True))
-    value, gradient = joint(theta)
-    expected = differences(lambda moved: joint(moved)[0], theta, 1e-5)
-    assert np.allclose(gradient, expected, rtol=1e-4, atol=1e-5 * value)
-
-
-def test_gradient_of_a_kernel_without_weight(four_classes: Rows) -> None:
-    """It tells whether the kernel should come back; one-sided differences show it."""
-    X, y = four_classes
-    Z, mu, step = X[:4], np.array([0.0, 0.6, 0.4]), 1e-6
-    for kind in OBJECTIVES.values():
-        objective = kind(X, signs(y), stack(), Loss("squared_hinge", 1.0))
-        value, g = objective.in_weights(Z, mu)
-        more, _ = objective.in_weights(Z, mu + np.array([step, 0.0, 0.0]))
-        assert g[0] == pytest.approx((more - value) / step, rel=1e-3, abs=1e-3)
-
-
-@pytest.mark.parametrize("loss", LOSSES)
-@pytest.mark.parametrize("method", OBJECTIVES)
-def test_one_kernel_is_slmc(method: str, loss: str, four_classes: Rows) -> None:
-    X, y = four_classes
-    Z, one = X[:6] + 0.05, np.ones(1)
-    value, gradient = SlmcObjective(X, signs(y), stack()[1], Loss(loss, 2.0))(Z, None)
-    found, found_gradient, _ = OBJECTIVES[method](X, signs(y), stack()[1:2], Loss(loss, 2.0)).in_both(Z, one)
-    assert found == pytest.approx(value, rel=1e-7)
-    assert np.allclose(found_gradient.ravel(), gradient, rtol=1e-3, atol=1e-4 * np.abs(gradient).max())
 
 
 @pytest.mark.parametrize("kind", SPARSE)
@@ -209,26 +112,6 @@ def test_more_starts_never_end_higher(kind: type[SparseMixture], two_classes: Ro
     assert fact(three, "objective") <= fact(one, "objective") * (1.0 + 1e-9)
 
 
-@pytest.mark.parametrize("block_rows", [1, 17, 159])
-@pytest.mark.parametrize("method", OBJECTIVES)
-def test_small_blocks_are_one_block(method: str, block_rows: int, four_classes: Rows) -> None:
-    X, y = four_classes
-    Z = X[:6]
-    whole, parts = (OBJECTIVES[method](X, signs(y), stack(), Loss("squared_hinge", 1.0), b) for b in (None, block_rows))
-    value, *gradients = whole.in_both(Z, MU)
-    value_parts, *gradients_parts = parts.in_both(Z, MU)
-    assert value_parts == pytest.approx(value, rel=1e-9)
-    for gradient, gradient_parts in zip(gradients, gradients_parts, strict=True):
-        assert np.allclose(gradient_parts, gradient, rtol=1e-6, atol=1e-6 * np.abs(gradient).max())
-
-
-def test_memory_bound_decides_the_block(two_classes: Rows, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(blocks, "BLOCK_BYTES", 8 * ARRAYS_PER_BLOCK * 3 * 5 * 50)
-    X, y = two_classes
-    objective = Smkc1Objective(X, signs(y), stack(), Loss("hinge", 1.0))
-    assert [block.values.shape for _, block in objective.blocks(X[:5])] == [(3, n, 5) for n in (50, 50, 20)]
-
-
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("estimator", [SMKC1(), SMKC2(), SMKC2(solver="gradient")])
 def test_weights_are_optimal_for_the_vectors(estimator: SparseMixture, loss: str, four_classes: Rows) -> None:
@@ -262,44 +145,6 @@ def test_own_coefficients_fit_more_than_shared_ones(four_classes: Rows) -> None:
     options: dict[str, Any] = {"init": X[::20], "optimize": "coefficients", "gammas": GAMMAS, "tol": 1e-5}
     one, two = (kind(**options).fit(X, y) for kind in (SMKC1, SMKC2))
     assert fact(two, "objective") <= fact(one, "objective") * (1.0 + 1e-3)
-
-
-@pytest.mark.parametrize("several", [False, True])
-@pytest.mark.parametrize("solver", ["lp", "gradient"])
-def test_mksvm_is_at_the_saddle_point(solver: str, several: bool, four_classes: Rows) -> None:
-    """Every active kernel has the same, largest a' K a: the optimality condition of [H09, eq. 2]."""
-    X, y = four_classes[0], four_classes[1] if several else four_classes[1] % 2
-    model = MKSVM(solver=solver, gammas=GAMMAS, C=2.0, tol=1e-4, max_iter=200).fit(X, y)
-    mu = np.zeros(3)
-    active = [stack().index(kernel) for kernel in model.model_.kernels]
-    mu[active] = fact(model, "kernel_weights")
-    value, g = _Dual(X, signs(y), stack(), 2.0, 1e-6, lambda remark: None).value_and_gradient(mu)
-    assert gap(mu, g) <= 5e-3 * value
-    assert value == pytest.approx(fact(model, "objective"), rel=1e-3)
-    K = reference.equivalent("mksvm", "rbf", GAMMAS, X[:60], X[:0], mu, 0.0)
-    assert np.allclose(K, sum(w * k.gram(X[:60], X[:60]) for w, k in zip(mu, stack(), strict=True)))
-
-
-def test_mksvm_gradient_is_the_limit_of_differences(four_classes: Rows) -> None:
-    X, y = four_classes
-    dual = _Dual(X, signs(y), stack(), 1.0, 1e-9, lambda remark: None)
-    value, g = dual.value_and_gradient(MU)
-    expected = differences(lambda mu: dual.train(mu)[0], MU, 1e-4)
-    assert np.allclose(g, expected, rtol=1e-3, atol=1e-4 * value)
-
-
-def test_mksvm_objective_is_the_brute_force_optimum(two_classes: Rows) -> None:
-    X, y = two_classes[0][:40], two_classes[1][:40]
-    value, _, _ = _Dual(X, signs(y), stack(), 1.5, 1e-8, lambda remark: None).train(MU)
-    expected = reference.objective("mksvm", "rbf", GAMMAS, X, signs(y), X, MU, 1.5, "hinge", 0.0)
-    assert value == pytest.approx(expected, rel=1e-5)
-
-
-def test_mksvm_on_one_kernel_is_the_svm(four_classes: Rows) -> None:
-    X, y = four_classes
-    one, svm = MKSVM(n_kernels=1, gamma=0.5, tol=1e-2).fit(X, y), SVM(gamma=0.5).fit(X, y)
-    assert one.model_.n_vectors == svm.model_.n_vectors
-    assert np.allclose(one.decision_function(X), svm.decision_function(X), atol=2e-3)
 
 
 @pytest.mark.parametrize("kind", ALL)
@@ -437,20 +282,6 @@ def test_coefficients_short_of_the_optimum_are_announced(two_classes: Rows, monk
     monkeypatch.setattr(newton, "MAX_NEWTON", 1)
     with pytest.warns(ConvergenceWarning, match="scale the features or lower C"):
         SMKC1(5, C=100.0, optimize="coefficients", n_kernels=1).fit(*two_classes)
-
-
-@pytest.mark.parametrize("loss", LOSSES)
-@pytest.mark.parametrize("method", OBJECTIVES)
-def test_kernels_without_weight_can_be_left_out(method: str, loss: str, four_classes: Rows) -> None:
-    X, y = four_classes
-    Z, mu, active = X[:5] + 0.1, np.array([0.0, 0.6, 0.4]), np.array([1, 2])
-    whole = OBJECTIVES[method](X, signs(y), stack(), Loss(loss, 2.0))
-    value, gradient, _ = whole.in_both(Z, mu)
-    part = whole.only(active)
-    assert [dict(kernel.params)["gamma"] for kernel in part.kernels] == GAMMAS[1:]
-    found, found_gradient, _ = part.in_both(Z, mu[active])
-    assert found == pytest.approx(value, rel=1e-7)
-    assert np.allclose(found_gradient, gradient, rtol=1e-4, atol=1e-5 * np.abs(gradient).max())
 
 
 @pytest.mark.parametrize("kind", [*SPARSE, SLMC])

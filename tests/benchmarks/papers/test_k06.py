@@ -97,9 +97,23 @@ def test_table_1_shows_the_papers_figures_and_computes_each_cell_once(
     ours = {(check.cell, check.kind): check.ours for check in section.checks}
     assert 0.0 < ours["banana, SpSVM-2", "error"] < 40.0
     assert 1.0 <= ours["banana, SpSVM-2", "vectors"] <= 6.0 < ours["banana, SVM", "vectors"] <= 60.0
-    assert [claim.source for claim in section.claims] == ["[K06, 5]"]
+    assert [claim.source for claim in section.claims] == ["[K06] 5"]
+    missed = [check.figure for check in section.checks if check.kind == "error" and not check.within]
+    assert missed and all("over all 2 of the file" in section.reasons[figure] for figure in missed)
     monkeypatch.setattr(Lab, "_compute", lambda *arguments: pytest.fail("a finished cell was computed again"))
     assert k06.table1(lab, tmp_path) == section
+
+
+def test_the_next_smaller_lam_is_beside_the_chosen_one(lab: Lab) -> None:
+    reason = k06._other_lam(lab, "heart", k06.Choice(lam=0.5, width=1.0, size=1))
+    for lam in (0.5, 0.05):
+        cells = [k06.measure_svm(lab.data, "heart", position, lam, 1.0, 1) for position in (0, 1)]
+        folds = [k06.select_svm(lab.data, "heart", position, lam, 1.0)["errors"] for position in (0, 1)]
+        vectors, error = (np.mean([cell[figure] for cell in cells]) for figure in ("vectors", "error"))
+        assert (
+            f"{lam:g} has {vectors:.0f} at a test error of {error:.2f} % and a validated one of {np.mean(folds):.2f} %"
+        ) in reason
+    assert k06._other_lam(lab, "heart", k06.Choice(lam=0.05, width=1.0, size=1)).count("test error") == 1
 
 
 @pytest.mark.parametrize(

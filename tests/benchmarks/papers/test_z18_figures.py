@@ -74,7 +74,7 @@ def test_figure_3_has_every_solver_and_is_scored_from_the_svm(
     assert [line.split(" | ")[0].strip("| ") for line in section.body.splitlines()[2:]] == list(z18_figures.SOLVERS)
     (claim,) = section.claims
     assert claim.holds
-    assert claim.found.startswith("from the SVM in 4 of 4 (1, 1, 1, 1), from zero in 0 of 4 (50, 50, 50, 50);")
+    assert claim.found.startswith("from the SVM in 4 of 4 (1, 1, 1, 1), from zero in 0 of 4 (50, 50, 50, 50)")
 
 
 def test_rate_has_the_lowest_smoothed_objective_after_fifty_iterations(
