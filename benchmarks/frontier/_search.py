@@ -16,8 +16,8 @@ from sparsegen import SLMC
 from sparsegen.methods.shared.estimator import scale_gamma
 
 HELD_OUT = 0.2
-TRIAL_ROWS = 12_000
-TRIAL_STEPS = 1500
+SHAPE_ROWS, SHAPE_STEPS = 12_000, 1500  # of trials that compare shapes
+FINE_ROWS, FINE_STEPS = 60_000, 4000  # of trials that compare parameters, whose best values change with the rows
 MAX_VECTORS = 700
 FINAL_STEPS = 15_000
 CODE_BYTES = 750  # and the table of the exponential, on Cortex-M0+, about
@@ -65,7 +65,7 @@ class Setting:
             projection_penalty=self.penalty * max(10.0, 0.006 * len(problem.X)),
             pool=pool,
             steps=steps,
-            max_iter=30 if steps == TRIAL_STEPS else 100,
+            max_iter=100 if steps == FINAL_STEPS else 30,
             random_state=0,
         )
 
@@ -83,35 +83,38 @@ class Found:
 def choose(problem: Problem, n_bytes: float) -> Found:
     """Return the best setting of at most so many bytes."""
     began = time.process_time()
-    trials = _Trials(problem)
+    trials = _Trials(problem, SHAPE_ROWS, SHAPE_STEPS)
     best = max((Setting(shape) for shape in _shapes(problem, n_bytes)), key=trials.accuracy)
-    for gamma in GAMMAS:
-        best = max(best, replace(best, gamma=gamma), key=trials.accuracy)
+    fine = _Trials(problem, FINE_ROWS, FINE_STEPS)
     for C in COSTS:
-        best = max(best, replace(best, C=C), key=trials.accuracy)
+        best = max(best, replace(best, C=C), key=fine.accuracy)
+    for gamma in GAMMAS:
+        best = max(best, replace(best, gamma=gamma), key=fine.accuracy)
     if best.shape.projection is not None:
         for penalty in PENALTIES:
-            best = max(best, replace(best, penalty=penalty), key=trials.accuracy)
-    return Found(best, trials.accuracy(best), len(trials.known), time.process_time() - began)
+            best = max(best, replace(best, penalty=penalty), key=fine.accuracy)
+    n_trials = len(trials.known) + len(fine.known)
+    return Found(best, fine.accuracy(best), n_trials, time.process_time() - began)
 
 
 class _Trials:
     """Short fits on most of the training rows, tested on the rest; the same setting is tried once."""
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: Problem, n_rows: int, steps: int) -> None:
         rows = np.arange(len(problem.X))
         y = problem.y
-        if len(rows) > TRIAL_ROWS:
-            rows, _ = train_test_split(rows, train_size=TRIAL_ROWS, random_state=0, stratify=y)
+        if len(rows) > n_rows:
+            rows, _ = train_test_split(rows, train_size=n_rows, random_state=0, stratify=y)
         fit, test = train_test_split(rows, test_size=HELD_OUT, random_state=0, stratify=y[rows])
         self._problem = replace(problem, X=problem.X[fit], y=y[fit], X_test=problem.X[test], y_test=y[test])
+        self._steps = steps
         self.known: dict[Setting, float] = {}
 
     def accuracy(self, setting: Setting) -> float:
         """Return the share of held-out rows with the right label."""
         if setting not in self.known:
             rows = self._problem
-            machine = setting.estimator(rows, TRIAL_STEPS).fit(rows.X, rows.y)
+            machine = setting.estimator(rows, self._steps).fit(rows.X, rows.y)
             self.known[setting] = share_right(machine.predict(rows.X_test), rows.y_test)
         return self.known[setting]
 

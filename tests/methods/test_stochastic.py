@@ -230,7 +230,6 @@ def test_a_pooled_projection_has_equal_columns_and_the_scores_of_the_pooled_rows
         "projection": 5,
         "C": 3.0,
         "gamma": 0.3,
-        "solver": solver,
         "steps": STEPS,
         "max_iter": 5,
     }

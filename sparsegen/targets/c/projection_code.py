@@ -2,8 +2,8 @@
 
 8-bit weights are stored with 128 added, 16-bit weights with 32768: ARMv6-M loads only unsigned numbers in one
 instruction, and AVR multiplies unsigned ones in fewer. What that adds to every row is the excess times the sum of all
-values, taken off again at the start. Sums are modulo 2^32, and what they end at fits 32 bits. A few rows do not pay for
-the sum of all values, and the DSP loops want the weights as they are.
+values, taken off again at the end; where either could exceed 32 bits, weights are stored as they are. A few rows do not
+pay for the sum of all values, and the DSP loops want the weights as they are.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from sparsegen.targets.c.pooling import Pooling
 from sparsegen.targets.c.walk import STEP, Walk, make_walk
 
 MIN_ROWS_WITH_EXCESS = 4
+UINT32_MAX = 2**32 - 1
 LONG, LONG_STEP = 128, 16  # a long sum pays for more terms per round
 AVR_BYTES = "ABCD"  # avr-gcc's names for the bytes of a register
 DSP_ROWS, DSP_LONG_WORDS = 4, 2  # rows at once, and words of each in a round of a long sum
@@ -198,7 +199,7 @@ class ProjectionCode:
     def avr(self) -> AvrDot | None:
         """The assembly, if it is wanted and covers the types."""
         sizes = self.dtype.itemsize, self.weight_dtype.itemsize
-        if not self.has_assembly or max(sizes) > 2:
+        if not self.has_assembly or self.excess == 0 or max(sizes) > 2:
             return None
         value, weight = (names[:size] for names, size in zip((("a", "b"), ("c", "e")), sizes, strict=True))
         products = tuple(
@@ -257,7 +258,9 @@ def projection_code(program: IntegerProgram, *, has_dsp: bool, has_assembly: boo
         dtype, source = numbers.index_dtype, "q"
     bits, largest = 8 * numbers.weight_dtype.itemsize, reader.levels if groups is None else groups.largest_sum
     has_dsp = has_dsp and largest <= np.iinfo(np.int16).max and dtype.itemsize >= numbers.weight_dtype.itemsize
-    is_signed = has_dsp or (len(weights) < MIN_ROWS_WITH_EXCESS and not has_assembly)
+    excess = 2 ** (bits - 1)
+    most = largest * max(int((weights + excess).sum(axis=1).max()), excess * weights.shape[1])
+    is_signed = has_dsp or most > UINT32_MAX or (len(weights) < MIN_ROWS_WITH_EXCESS and not has_assembly)
     return ProjectionCode(
         integers=program.projection,
         pooling=None if groups is None else Pooling(groups, reader.is_identity),
@@ -265,7 +268,7 @@ def projection_code(program: IntegerProgram, *, has_dsp: bool, has_assembly: boo
         dtype=dtype,
         largest=largest,
         weights=weights,
-        excess=0 if is_signed else 2 ** (bits - 1),
+        excess=0 if is_signed else excess,
         weight_dtype=numbers.weight_dtype if is_signed else np.dtype(f"u{bits // 8}"),
         has_dsp=has_dsp,
         has_assembly=has_assembly,
