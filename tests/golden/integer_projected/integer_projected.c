@@ -2,7 +2,7 @@
 
 #include "integer_projected.h"
 
-#if INTEGER_PROJECTED_EXPORT != 0x7387801eu
+#if INTEGER_PROJECTED_EXPORT != 0xadc4a989u
 #error "this file and integer_projected.h are from different exports; export both again"
 #endif
 
@@ -108,8 +108,9 @@ static int integer_projected_project(const int16_t *x, uint8_t *projected)
     }
     for (int i = 0; i < 3; ++i) {
         const uint32_t t = (uint32_t)integer_projected_dot(q, p, integer_projected_projection_bias[i]);
-        uint32_t index = t >> 8;
+        uint32_t index;
 
+        index = t >> 8;
         if (t > 0x7FFFFFFFu) { /* negative */
             index = 0u;
             stays = 0;

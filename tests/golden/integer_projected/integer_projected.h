@@ -50,7 +50,7 @@
 #include <stdint.h>
 
 /* Which export this is: its source refuses the header of another. */
-#define INTEGER_PROJECTED_EXPORT 0x7387801eu
+#define INTEGER_PROJECTED_EXPORT 0xadc4a989u
 #define INTEGER_PROJECTED_FEATURES 18
 #define INTEGER_PROJECTED_CLASSES 2
 #define INTEGER_PROJECTED_OUTPUTS 1
