@@ -2,7 +2,7 @@
 
 #include "integer_powers.h"
 
-#if INTEGER_POWERS_EXPORT != 0xc27c0fdfu
+#if INTEGER_POWERS_EXPORT != 0x7e69f913u
 #error "this file and integer_powers.h are from different exports; export both again"
 #endif
 
@@ -94,7 +94,7 @@ void integer_powers_scores(const float *x, int32_t *scores)
         raw.value = x[j];
         down = (int)most - (int)(uint8_t)((unsigned)(raw.bits >> 16) >> 7);
         if ((unsigned)down < 30u) {
-            const uint32_t digits = ((raw.bits << 8) | 0x80000000u) >> 2;
+            const uint32_t digits = (((raw.bits & 0x007FFFFFu) | 0x00800000u) << 8) >> 2;
 
             place = (int32_t)(uint32_t)(digits >> (unsigned)down);
         } else if (down > 0) {

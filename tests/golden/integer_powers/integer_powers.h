@@ -35,7 +35,7 @@
 #include <stdint.h>
 
 /* Which export this is: its source refuses the header of another. */
-#define INTEGER_POWERS_EXPORT 0xc27c0fdfu
+#define INTEGER_POWERS_EXPORT 0x7e69f913u
 #define INTEGER_POWERS_FEATURES 3
 #define INTEGER_POWERS_CLASSES 3
 #define INTEGER_POWERS_OUTPUTS 3
