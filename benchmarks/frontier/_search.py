@@ -14,6 +14,7 @@ from sklearn.model_selection import train_test_split
 from benchmarks.frontier._problems import Problem
 from sparsegen import SLMC
 from sparsegen.methods.shared.estimator import scale_gamma
+from sparsegen.methods.slmc import default_penalty
 
 HELD_OUT = 0.2
 SHAPE_ROWS, SHAPE_STEPS = 12_000, 1500  # of trials that compare shapes
@@ -62,7 +63,7 @@ class Setting:
             gamma=self.gamma * scale_gamma(problem.X),
             C=self.C,
             projection=shape.projection,
-            projection_penalty=self.penalty * max(10.0, 0.006 * len(problem.X)),
+            projection_penalty=self.penalty * default_penalty(len(problem.X)),
             pool=pool,
             steps=steps,
             max_iter=100 if steps == FINAL_STEPS else 30,
@@ -76,7 +77,6 @@ class Found:
 
     setting: Setting
     held_out: float
-    trials: int
     seconds: float
 
 
@@ -93,8 +93,7 @@ def choose(problem: Problem, n_bytes: float) -> Found:
     if best.shape.projection is not None:
         for penalty in PENALTIES:
             best = max(best, replace(best, penalty=penalty), key=fine.accuracy)
-    n_trials = len(trials.known) + len(fine.known)
-    return Found(best, fine.accuracy(best), n_trials, time.process_time() - began)
+    return Found(best, fine.accuracy(best), time.process_time() - began)
 
 
 class _Trials:
@@ -108,15 +107,15 @@ class _Trials:
         fit, test = train_test_split(rows, test_size=HELD_OUT, random_state=0, stratify=y[rows])
         self._problem = replace(problem, X=problem.X[fit], y=y[fit], X_test=problem.X[test], y_test=y[test])
         self._steps = steps
-        self.known: dict[Setting, float] = {}
+        self._known: dict[Setting, float] = {}
 
     def accuracy(self, setting: Setting) -> float:
         """Return the share of held-out rows with the right label."""
-        if setting not in self.known:
+        if setting not in self._known:
             rows = self._problem
             machine = setting.estimator(rows, self._steps).fit(rows.X, rows.y)
-            self.known[setting] = share_right(machine.predict(rows.X_test), rows.y_test)
-        return self.known[setting]
+            self._known[setting] = share_right(machine.predict(rows.X_test), rows.y_test)
+        return self._known[setting]
 
 
 def share_right(labels: NDArray[Any], truth: NDArray[Any]) -> float:

@@ -112,8 +112,7 @@ class SLMC(MovableVectors, SingleKernelClassifier):
         sample = np.asarray(X[few], np.float64) - (0.0 if offset is None else offset)
         P = np.ones(X.shape[1]) if self.feature_scales else start_projection(sample, Y[few], self.projection)
         seen = map_rows(P, sample)
-        given = self.projection_penalty
-        rho = self.C * (max(LEAST_PENALTY, PENALTY_PER_ROW * len(X)) if given is None else given)
+        rho = self.C * (default_penalty(len(X)) if self.projection_penalty is None else self.projection_penalty)
         loss = Loss(self.loss, float(self.C))
         found = []
         for start in range(self.n_init):
@@ -134,3 +133,8 @@ class SLMC(MovableVectors, SingleKernelClassifier):
         best = min(found, key=lambda expansion: float(expansion.facts["objective"]))
         best.facts["solver"] = "stochastic" if stochastic else "exact"
         return replace(best, offset=offset)
+
+
+def default_penalty(n_rows: int) -> float:
+    """Return how firmly a projection is held where nobody says: its best value grew with the rows."""
+    return max(LEAST_PENALTY, PENALTY_PER_ROW * n_rows)

@@ -11,7 +11,7 @@ import pytest
 
 from benchmarks.frontier import __main__ as frontier
 from benchmarks.frontier import _search
-from benchmarks.frontier._problems import SOURCES, Source
+from benchmarks.frontier._problems import SOURCES
 from sparsegen.devices import DEVICES
 
 
@@ -47,7 +47,7 @@ def test_a_model_fits_its_budget_and_is_remembered(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("quick")
-def test_test_rows_decide_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_test_rows_decide_nothing() -> None:
     problem = SOURCES["digits"].load(None)
     other = replace(problem, y_test=np.roll(problem.y_test, 1))
     assert _search.choose(problem, 2000).setting == _search.choose(other, 2000).setting
@@ -72,4 +72,3 @@ def test_a_picture_shows_every_set(tmp_path: Path) -> None:
     ]
     frontier.draw(cells, tmp_path / "frontier.png")
     assert (tmp_path / "frontier.png").read_bytes().startswith(b"\x89PNG")
-    assert isinstance(SOURCES["usps"], Source)
