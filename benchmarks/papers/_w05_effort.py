@@ -41,7 +41,7 @@ IDA_EFFORT = Effort(
     slmc_starts=3,
     rvm_starts=2,
     rvm_candidates=2000,
-    rvm_changes=1000,
+    rvm_changes=5000,
 )
 USPS_EFFORT = Effort(
     C=(10.0, 100.0),
@@ -54,8 +54,8 @@ USPS_EFFORT = Effort(
     draws=2,
     slmc_starts=1,
     rvm_starts=1,
-    rvm_candidates=2000,
-    rvm_changes=2000,
+    rvm_candidates=3000,
+    rvm_changes=5000,
 )
 EFFORTS = {
     USPS: USPS_EFFORT,

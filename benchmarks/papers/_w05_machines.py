@@ -106,11 +106,11 @@ def single_draws(
 
 
 def rvm_cv(
-    folder: Path | None, name: str, position: int, gamma: float, n_candidates: int, n_rows: int | None
+    folder: Path | None, name: str, position: int, gamma: float, n_candidates: int, max_iter: int, n_rows: int | None
 ) -> Outcome:
     """Return the cross-validated error of the RVM on training rows, all or the first."""
     split = rows_of(folder, name, position)
-    machine = RVM(gamma=gamma, n_init=1, n_candidates=n_candidates, random_state=0)
+    machine = RVM(gamma=gamma, n_init=1, n_candidates=n_candidates, max_iter=max_iter, random_state=0)
     return {"error": cross_validated_error(machine, split.X[:n_rows], split.y[:n_rows])}
 
 

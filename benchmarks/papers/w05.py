@@ -209,7 +209,7 @@ def _rvm_errors(lab: Lab, cases: Sequence[Case], effort: Effort) -> dict[float, 
     gammas = [factor * parameters(name).gamma for factor in effort.rvm_gamma_factors]
     if len(gammas) == 1:
         return {gammas[0]: np.nan}
-    cases = [{**case, "n_candidates": effort.rvm_candidates} for case in cases]
+    cases = [{**case, "n_candidates": effort.rvm_candidates, "max_iter": effort.rvm_changes} for case in cases]
     grid = [{"gamma": gamma} for gamma in gammas]
     return dict(zip(gammas, _validated(lab, rvm_cv, cases, grid, effort, f"{name}: gamma of the RVM"), strict=True))
 

@@ -21,7 +21,8 @@ targets 0 or 1, sigma(f) = 1 / (1 + exp(-f)), alpha precisions of the columns in
 
 Note: the bias is always in the model and has a flat prior (``BIAS_PRECISION``): it is never pruned.
 Note: the gains are exact for fixed B only, so that a column might come and go for ever, or its alpha swing between two
-values; the fourth time a column comes it stays, and an alpha that turns back goes half the way.
+values; the fourth time a column comes it stays, and each time an alpha turns back its moves from then on are half as
+long (half the way each time was not enough: it swung between two values half a move apart).
 """
 
 from __future__ import annotations
@@ -94,7 +95,8 @@ def solve(
     w = np.append(np.zeros(len(used)), np.log(share / (1.0 - share)))
     mode = find_mode(_columns(P, used), t, alpha, w)
     deletions = np.zeros(P.shape[1], dtype=np.intp)
-    moves = np.zeros(P.shape[1])  # of log alpha, the last of each column
+    moves = np.zeros(P.shape[1])  # of log alpha, the last of each column, as it was wanted
+    lengths = np.ones(P.shape[1])  # of a move, as a share of what is wanted
     iteration, solved = 0, False
     while iteration < max_iter and not solved:
         gains, best_alpha = gains_of_changes(P, used, alpha, t, mode)
@@ -108,8 +110,9 @@ def solve(
             elif j in used:
                 old_alpha = float(alpha[used == j][0])
                 move = np.log(new_alpha / old_alpha)
-                if move * moves[j] < 0.0:  # back and forth: half-way
-                    new_alpha = np.sqrt(new_alpha * old_alpha)
+                if move * moves[j] < 0.0:  # back and forth
+                    lengths[j] *= 0.5
+                new_alpha = old_alpha * float(np.exp(lengths[j] * move))
                 moves[j] = move
             used, alpha, w = _change(used, alpha, mode.w, j, new_alpha)
             mode = find_mode(_columns(P, used), t, alpha, w)

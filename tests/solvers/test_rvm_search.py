@@ -75,15 +75,33 @@ def test_the_fourth_time_a_column_comes_it_stays(monkeypatch: pytest.MonkeyPatch
     assert found.used.tolist() == [2]
 
 
-def test_an_alpha_that_turns_back_goes_half_the_way(
+def test_an_alpha_that_turns_back_makes_shorter_moves_from_then_on(
     monkeypatch: pytest.MonkeyPatch, starts: list[tuple[Array, Array]]
 ) -> None:
-    wanted: Iterator[Change] = iter([(1, 1.0, 1.0), (1, 0.01, 1.0), (1, 0.01, 1.0), (1, 0.04, 1.0), (1, 7.0, 1e-3)])
+    wanted: Iterator[Change] = iter(
+        [(1, 1.0, 1.0), (1, 0.01, 1.0), (1, 0.001, 1.0), (1, 0.16, 1.0), (0, 1.0, 1.0), (1, 7.0, 1e-3)]
+    )
     play(monkeypatch, lambda used: next(wanted))
     found = solve(columns(), T, 100, 1e-3, np.array([3, 1, 0]))
-    assert [alpha[1] for alpha, _ in starts] == pytest.approx([1e-3, 1.0, 0.1, 0.01, 0.02])
-    assert all(alpha[[0, 2]] == pytest.approx(1e-3) for alpha, _ in starts), "the others stay"
-    assert (found.solved, found.iterations) == (True, 4), "a gain that is no more than the tolerance ends it"
+    assert [alpha[1] for alpha, _ in starts] == pytest.approx([1e-3, 1.0, 0.1, 0.01, 0.02, 0.02])
+    assert [alpha[2] for alpha, _ in starts] == pytest.approx([1e-3] * 5 + [1.0]), "each column has its own length"
+    assert (found.solved, found.iterations) == (True, 5), "a gain that is no more than the tolerance ends it"
+
+
+@pytest.mark.parametrize("slope", [1.0, 2.9, 3.0, 3.1, 20.0])
+def test_an_alpha_that_overshoots_does_not_swing_for_ever(slope: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The best log alpha is ``-slope`` times the present one; half of every move would never end at a slope of 3."""
+
+    def gains(P: Array, used: NDArray[np.intp], alpha: Array, *_: object) -> tuple[Array, Array]:
+        at = float(np.log(alpha[0]))
+        found, best = np.full(P.shape[1], -np.inf), np.full(P.shape[1], np.inf)
+        found[used[0]], best[used[0]] = abs(at), np.exp(np.clip(-slope * at, -20.0, 20.0))
+        return found, best
+
+    monkeypatch.setattr(rvm, "gains_of_changes", gains)
+    found = solve(columns(), T, 100, 1e-3, np.array([2]))
+    assert found.solved
+    assert found.alpha == pytest.approx(1.0, rel=1e-3)
 
 
 def test_an_alpha_that_falls_from_the_start_goes_all_the_way(

@@ -312,7 +312,7 @@ def test_other_misses_say_what_was_tried(lab: Lab) -> None:
     few, rvm = reasons(lab, checks, [Results("usps", rows, validated={0.1: np.nan})]).values()
     assert few.startswith("13 vectors a machine are few;")
     assert few.endswith("own support vectors, 240 in all, the error is 4.5")
-    assert rvm.startswith("unexplained; it chooses among 2,000 random training rows")
+    assert rvm.startswith("unexplained; it chooses among 3,000 random training rows")
     assert rvm.endswith("0 of 10 machines did not converge")
     assert reasons(lab, [Check("usps, RVM", "error", 5.0, 5.1, 5.6)], [Results("usps", rows)]) == {}
 
