@@ -88,14 +88,14 @@ def test_an_alpha_that_turns_back_makes_shorter_moves_from_then_on(
     assert (found.solved, found.iterations) == (True, 5), "a gain that is no more than the tolerance ends it"
 
 
-@pytest.mark.parametrize("slope", [1.0, 2.9, 3.0, 3.1, 20.0])
+@pytest.mark.parametrize("slope", [1.0, 2.9, 3.0, 3.1, 5.0])
 def test_an_alpha_that_overshoots_does_not_swing_for_ever(slope: float, monkeypatch: pytest.MonkeyPatch) -> None:
     """The best log alpha is ``-slope`` times the present one; half of every move would never end at a slope of 3."""
 
     def gains(P: Array, used: NDArray[np.intp], alpha: Array, *_: object) -> tuple[Array, Array]:
         at = float(np.log(alpha[0]))
         found, best = np.full(P.shape[1], -np.inf), np.full(P.shape[1], np.inf)
-        found[used[0]], best[used[0]] = abs(at), np.exp(np.clip(-slope * at, -600.0, 600.0))
+        found[used[0]], best[used[0]] = abs(at), np.exp(-slope * at)
         return found, best
 
     monkeypatch.setattr(rvm, "gains_of_changes", gains)
