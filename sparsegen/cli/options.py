@@ -16,6 +16,15 @@ ModelFile = Annotated[Path, typer.Argument(metavar="MODEL", help="A .safetensors
 LabelColumn = Annotated[
     str | None, typer.Option("--label", metavar="COL", help="Label column of a CSV: name or index; default: last.")
 ]
+GroupColumn = Annotated[
+    str | None,
+    typer.Option(
+        "--group",
+        metavar="COL",
+        help="Column that says which rows belong together, such as their recording: never split, no feature.",
+        show_default=False,
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of tables.")]
 Force = Annotated[bool, typer.Option("--force", help="Overwrite files that sparsegen did not write, too.")]
 Devices = Annotated[

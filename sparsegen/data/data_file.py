@@ -8,11 +8,26 @@ from __future__ import annotations
 
 import codecs
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
+
 from sparsegen.arrays import Array
-from sparsegen.data.checks import MAX_BYTES, Labels, checked_matrix, default_names, frozen, gib, model_order, printable
+from sparsegen.data.checks import (
+    MAX_BYTES,
+    Labels,
+    checked_matrix,
+    count,
+    default_names,
+    frozen,
+    gib,
+    model_order,
+    printable,
+    read_only,
+)
 from sparsegen.data.dataset import Dataset, from_arrays, match_features, split
+from sparsegen.data.groups import group_codes
 from sparsegen.data.readers import FileRows, Wanted, known_suffixes, reader_of
 from sparsegen.errors import DataError
 
@@ -20,18 +35,19 @@ TEST_SIZE = 0.25
 """Share of the rows that are held out for the test where no other is asked for."""
 
 
-def read(path: str | Path, label: str | int | None = None, *, part: str = "train") -> Dataset:
+def read(
+    path: str | Path, label: str | int | None = None, *, part: str = "train", group: str | int | None = None
+) -> Dataset:
     """Return the labelled rows of a CSV, NPZ or LIBSVM file.
 
     Args:
         path: The file; its suffix names the format, and a ``.txt`` is told by its first row.
         label: Label column of a CSV by name or by index from 0 (negative: from the end); by default the last.
         part: ``train`` or ``test``: which arrays of an NPZ that holds both.
+        group: Column of a CSV that says which rows belong together, such as their recording; it is no feature. Of an
+            NPZ the name of an array, by default ``groups`` if there is one.
     """
-    rows, source = _read_rows(Path(path), Wanted(label, part))
-    if rows.y is None:
-        raise DataError(f"every label of {source} is empty; write the class of each row into its label column")
-    return from_arrays(rows.X, rows.y, rows.names, source)
+    return _dataset(*_read_rows(Path(path), Wanted(label, part, group=group)))
 
 
 def read_train_and_test(
@@ -41,13 +57,25 @@ def read_train_and_test(
     test_path: str | Path | None = None,
     test_size: float = TEST_SIZE,
     seed: int = 0,
+    group: str | int | None = None,
 ) -> tuple[Dataset, Dataset]:
-    """Return training and test rows: of two files, or of one whose rows are split."""
-    rows = read(path, label)
+    """Return training and test rows: of two files, or of one whose rows are split, groups as a whole."""
     if test_path is None:
-        return split(rows, test_size, seed)
-    held_out = read(test_path, label, part="test")
-    return rows, match_features(held_out, rows.feature_names, rows.X.shape[1])
+        return split(read(path, label, group=group), test_size, seed)
+    rows, source = _read_rows(Path(path), Wanted(label, group=group))
+    held_out, test_source = _read_rows(Path(test_path), Wanted(label, "test", group=group))
+    train_set, test_set = _dataset(rows, source), _dataset(held_out, test_source)
+    test_set = match_features(test_set, train_set.feature_names, train_set.X.shape[1])
+    if rows.groups is None or held_out.groups is None:
+        return train_set, test_set
+    train_groups, test_groups = group_codes(rows.groups, held_out.groups)
+    if shared := len(np.intersect1d(train_groups, test_groups)):
+        told = (
+            f"{count(shared, 'group')} of {test_source} {'is' if shared == 1 else 'are'} in {source} as well, so the "
+            "test is easier than new groups will be; keep every group in one of the two files"
+        )
+        train_set = replace(train_set, notes=(*train_set.notes, told))
+    return train_set, replace(test_set, groups=read_only(test_groups))
 
 
 def read_features(
@@ -71,6 +99,12 @@ def read_features(
     X = checked_matrix(rows.X, names, source)
     order = model_order(names, want, n, source)
     return X if order == list(range(n)) else frozen(X[:, order]), rows.y
+
+
+def _dataset(rows: FileRows, source: str) -> Dataset:
+    if rows.y is None:
+        raise DataError(f"every label of {source} is empty; write the class of each row into its label column")
+    return from_arrays(rows.X, rows.y, rows.names, source, groups=rows.groups)
 
 
 def _read_rows(path: Path, wanted: Wanted) -> tuple[FileRows, str]:

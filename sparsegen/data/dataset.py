@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -23,7 +22,9 @@ from sparsegen.data.checks import (
     printable,
     read_only,
 )
-from sparsegen.errors import DataError, OptionError
+from sparsegen.data.groups import Codes, checked_groups, group_codes
+from sparsegen.data.holdout import split_rows
+from sparsegen.errors import DataError
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,18 +40,35 @@ class Dataset:
     """Name of the file, never its folder: model cards print it."""
     sha256: str
     """Hash of X, y and the feature names, wherever and in whatever format they were stored."""
+    groups: Codes | None = None
+    """(n,) group of every row, numbered by first appearance, or ``None``; the parts of a split keep the numbers."""
+    rows: Codes | None = None
+    """(n,) place of every row in its file, from 0 and without a header; set where ``split`` took a part of them."""
+    notes: tuple[str, ...] = ()
+    """Sentences for the user on what reading and splitting found."""
 
 
 def from_arrays(
-    X: ArrayLike, y: ArrayLike, feature_names: Sequence[str] | None = None, source: str = "arrays"
+    X: ArrayLike,
+    y: ArrayLike,
+    feature_names: Sequence[str] | None = None,
+    source: str = "arrays",
+    *,
+    groups: ArrayLike | None = None,
 ) -> Dataset:
-    """Return a dataset of arrays that are checked as strictly as a file's; features without names become x0, x1, ..."""
+    """Return a dataset of arrays that are checked as strictly as a file's; features without names become x0, x1, ...
+
+    ``groups`` holds a number or a text per row, such as its recording: ``split`` keeps rows of one group together.
+    """
     matrix = numeric_matrix(np.asarray(X), "X", source)
     names = default_names(matrix.shape[1]) if feature_names is None else tuple(map(str, feature_names))
     matrix, labels = checked_matrix(matrix, names, source), checked_labels(np.asarray(y), source)
     if labels.shape != (len(matrix),):
         raise DataError(f"{source} has {len(matrix)} rows but {labels.size} labels; give one label per row")
-    return Dataset(matrix, frozen(labels), names, printable(source), _digest(matrix, labels, names))
+    codes = None
+    if groups is not None:
+        codes = read_only(group_codes(checked_groups(np.asarray(groups), len(matrix), source))[0])
+    return Dataset(matrix, frozen(labels), names, printable(source), _digest(matrix, labels, names), codes)
 
 
 def require_classes(dataset: Dataset) -> None:
@@ -80,23 +98,12 @@ def constant_features(dataset: Dataset) -> tuple[str, ...]:
 
 
 def split(dataset: Dataset, test_size: float, seed: int) -> tuple[Dataset, Dataset]:
-    """Return (train, test), the same for the same seed, with the classes' shares kept where they can be."""
-    from sklearn.model_selection import train_test_split
+    """Return (train, test), the same for the same seed, with the classes' shares kept where they can be.
 
-    if not 0 < test_size < 1:
-        raise OptionError(f"the share of test rows must lie between 0 and 1, but it is {test_size}")
-    if not 0 <= seed < 2**32:
-        raise OptionError(f"the seed must lie between 0 and {2**32 - 1}, but it is {seed}")
-    n = len(dataset.X)
-    n_test = math.ceil(n * test_size)
-    if n_test >= n:
-        raise DataError(f"{dataset.source} has {n} row(s), too few to keep {test_size:g} of them for testing")
-    _, counts = np.unique(dataset.y, return_counts=True)
-    stratify = counts.min() >= 2 and len(counts) <= min(n_test, n - n_test)
-    train, test = train_test_split(
-        np.arange(n), test_size=n_test, random_state=seed, stratify=dataset.y if stratify else None
-    )
-    return _take(dataset, train), _take(dataset, test)
+    Rows of one group are all in the one or all in the other.
+    """
+    train, test, notes = split_rows(dataset.y, dataset.groups, test_size, seed, dataset.source)
+    return replace(_take(dataset, train), notes=dataset.notes + notes), _take(dataset, test)
 
 
 def match_features(dataset: Dataset, feature_names: Sequence[str] | None, n_features: int) -> Dataset:
@@ -105,11 +112,14 @@ def match_features(dataset: Dataset, feature_names: Sequence[str] | None, n_feat
     if order == list(range(dataset.X.shape[1])):
         return dataset
     names = tuple(dataset.feature_names[i] for i in order)
-    return from_arrays(read_only(dataset.X[:, order]), dataset.y, names, dataset.source)
+    moved = from_arrays(read_only(dataset.X[:, order]), dataset.y, names, dataset.source)
+    return replace(moved, groups=dataset.groups, rows=dataset.rows, notes=dataset.notes)
 
 
 def _take(dataset: Dataset, rows: NDArray[np.intp]) -> Dataset:
-    return from_arrays(read_only(dataset.X[rows]), dataset.y[rows], dataset.feature_names, dataset.source)
+    part = from_arrays(read_only(dataset.X[rows]), dataset.y[rows], dataset.feature_names, dataset.source)
+    groups = None if dataset.groups is None else read_only(dataset.groups[rows])
+    return replace(part, groups=groups, rows=read_only(rows if dataset.rows is None else dataset.rows[rows]))
 
 
 def _digest(X: Array, y: Labels, names: Sequence[str]) -> str:

@@ -22,6 +22,8 @@ class Wanted(NamedTuple):
     """Features of the model that will see the rows; ``None`` where the rows are for training and need labels."""
     feature_names: tuple[str, ...] = ()
     """Names of those features, empty where the model has none."""
+    group: str | int | None = None
+    """Column of a table, or array of an archive, that says which rows belong together; it is no feature."""
 
 
 class FileRows(NamedTuple):
@@ -31,6 +33,8 @@ class FileRows(NamedTuple):
     y: Labels | None
     names: tuple[str, ...] | None
     """``None`` where the file has no names."""
+    groups: Labels | None = None
+    """What the wanted group column holds, as numbers or texts."""
 
 
 @dataclass(frozen=True)

@@ -39,6 +39,7 @@ _DECIMAL_COMMA = re.compile(r"\s*[+-]?\d+,\d+\s*", re.ASCII)
 class _Columns(NamedTuple):
     features: list[int]
     label: int | None
+    group: int | None = None
 
 
 def read(raw: bytes, source: str, wanted: Wanted) -> FileRows:
@@ -51,40 +52,49 @@ def read(raw: bytes, source: str, wanted: Wanted) -> FileRows:
     columns = choose(header, wanted, source)
     if not columns.features:
         raise DataError(f"{source} has one column only; separate features and label by a comma, semicolon or tab")
-    X, labels = _read_cells(records, header, columns, source)
+    X, labels, groups = _read_cells(records, header, columns, source)
     names = tuple(header[column] for column in columns.features)
-    return FileRows(X, None if columns.label is None else labels.array(source), names)
+    y = None if columns.label is None else labels.array(source)
+    return FileRows(X, y, names, None if columns.group is None else _group_array(groups, header[columns.group], source))
 
 
-class _LabelColumn:
-    """Labels as indices of their distinct texts, so that a million rows of two classes hold two strings."""
+def _group_array(groups: _TextColumn, name: str, source: str) -> Labels:
+    found = groups.array(source)
+    if found is None:
+        raise DataError(f"every cell of column {short(name)} of {source} is empty; write the group of each row into it")
+    return found
 
-    def __init__(self) -> None:
+
+class _TextColumn:
+    """Labels or groups as indices of their distinct texts, so that a million rows of two classes hold two strings."""
+
+    def __init__(self, noun: str) -> None:
+        self.noun = noun
         self.code: dict[str, int] = {}  # text -> its index, in order of appearance
         self.first_row: list[int] = []
         self.codes = array("q")
 
     def add(self, text: str, row: int) -> None:
-        """Take the label of one row."""
+        """Take the cell of one row."""
         code = self.code.setdefault(text, len(self.code))
         if code == len(self.first_row):
             self.first_row.append(row)
         self.codes.append(code)
 
     def array(self, source: str) -> Labels | None:
-        """Return the labels, or ``None`` where every one is empty."""
+        """Return whole numbers or texts, or ``None`` where every cell is empty."""
         texts = list(self.code)
         if not any(text.strip() for text in texts):
             return None
         for text, row in zip(texts, self.first_row, strict=True):
-            check_text(text, f"the label in row {row} of {source}")
+            check_text(text, f"the {self.noun} in row {row} of {source}")
         return np.asarray(labels_of_texts(texts)[np.frombuffer(self.codes, dtype=np.int64)])
 
 
 def _read_cells(
     records: Iterator[tuple[int, list[str]]], header: list[str], columns: _Columns, source: str
-) -> tuple[Array, _LabelColumn]:
-    values, labels = array("d"), _LabelColumn()
+) -> tuple[Array, _TextColumn, _TextColumn]:
+    values, labels, groups = array("d"), _TextColumn("label"), _TextColumn("group")
     flaw: DataError | None = None  # raised last: a row of the wrong length explains a cell that is not a number
     for row, cells in records:
         if len(cells) != len(header):
@@ -100,12 +110,14 @@ def _read_cells(
             flaw = _cell_flaw(cells[flawed], f"row {row}, column {short(header[flawed])} of {source}")
         if columns.label is not None:
             labels.add(cells[columns.label], row)
+        if columns.group is not None:
+            groups.add(cells[columns.group], row)
     if flaw is not None:
         raise flaw
     if not values:
         raise DataError(f"{source} has a header but no rows; add data below the header")
     X = np.frombuffer(values, dtype=np.float64).reshape(-1, len(columns.features))
-    return read_only(X), labels
+    return read_only(X), labels, groups
 
 
 def _numbers(cells: list[str]) -> list[float] | None:
@@ -187,13 +199,20 @@ def _looks_like_numbers(header: list[str]) -> bool:
 
 
 def _training_columns(header: list[str], wanted: Wanted, source: str) -> _Columns:
-    label = len(header) - 1 if wanted.label is None else _label_column(header, wanted.label, source)
-    return _Columns([i for i in range(len(header)) if i != label], label)
+    group = None if wanted.group is None else _named_column(header, wanted.group, source)
+    label = len(header) - 1 if wanted.label is None else _named_column(header, wanted.label, source)
+    if label == group and wanted.label is None:
+        label -= 1  # the last of the columns that are left
+    if label == group or label < 0:
+        raise DataError(
+            f"column {short(header[max(label, 0)])} of {source} cannot be both label and group; name another"
+        )
+    return _Columns([i for i in range(len(header)) if i not in (label, group)], label, group)
 
 
 def _model_columns(header: list[str], wanted: Wanted, source: str) -> _Columns:
     """Return the model's features in its order; the label is the named column, or the last if that is not a feature."""
-    label = None if wanted.label is None else _label_column(header, wanted.label, source)
+    label = None if wanted.label is None else _named_column(header, wanted.label, source)
     last, n_features = len(header) - 1, wanted.n_features or 0
     place = {name: i for i, name in enumerate(header)}
     if wanted.feature_names and set(wanted.feature_names) <= place.keys():
@@ -208,7 +227,7 @@ def _model_columns(header: list[str], wanted: Wanted, source: str) -> _Columns:
     return _Columns([rest[i] for i in order], label)
 
 
-def _label_column(header: list[str], label: str | int, source: str) -> int:
+def _named_column(header: list[str], label: str | int, source: str) -> int:
     """Return the column that a name means, or else an index from 0 (negative: from the end)."""
     name = str(label).strip()
     if isinstance(label, str) and name in header:

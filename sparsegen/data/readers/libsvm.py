@@ -23,6 +23,10 @@ def read(raw: bytes, source: str, wanted: Wanted) -> FileRows:
     """Return dense rows; features are named after their indices in the file: from x0, or from x1 where no 0 occurs."""
     from sklearn.datasets import load_svmlight_file
 
+    if wanted.group is not None:
+        raise DataError(
+            f"{source} is LIBSVM text, which has no column {short(wanted.group)} of groups; save the rows as CSV or NPZ"
+        )
     try:
         sparse, values = load_svmlight_file(io.BytesIO(raw), dtype=np.float64, zero_based=True)
     except (ValueError, OverflowError, MemoryError):

@@ -12,10 +12,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparsegen.arrays import Array
-from sparsegen.data.checks import MAX_BYTES, MAX_TEXT, check_matrix, checked_labels, gib, listed, read_only
+from sparsegen.data.checks import (
+    MAX_BYTES,
+    MAX_TEXT,
+    Labels,
+    check_matrix,
+    checked_labels,
+    gib,
+    listed,
+    read_only,
+    short,
+)
+from sparsegen.data.groups import checked_groups
 from sparsegen.data.memory import check_memory
 from sparsegen.data.readers import READERS, FileRows, Reader, Wanted
-from sparsegen.errors import DataError, OptionError
+from sparsegen.errors import DataError, OptionError, nearest
 
 PIECE = 1 << 17  # values of an array that are converted at a time
 MAX_ITEM_BYTES = 4 * 4 * MAX_TEXT  # a text that is too long is named in the message if it is not absurdly long
@@ -51,9 +62,25 @@ def _read_archive(archive: zipfile.ZipFile, source: str, wanted: Wanted) -> File
         y = checked_labels(_array(archive, f"y{suffix}", source), source)
         if len(y) != len(X):
             raise DataError(f"{source} has {len(X)} rows in X{suffix} but {len(y)} labels in y{suffix}")
+    groups = _groups(archive, members, suffix, len(X), source, wanted)
     if "feature_names" in members:
         names = tuple(str(name) for name in _array(archive, "feature_names", source).ravel().tolist())
-    return FileRows(X, y, names)
+    return FileRows(X, y, names, groups)
+
+
+def _groups(
+    archive: zipfile.ZipFile, members: list[str], suffix: str, n_rows: int, source: str, wanted: Wanted
+) -> Labels | None:
+    """Return the array that is named, or ``groups`` where there is one; a model asks for none."""
+    if wanted.n_features is not None:
+        return None
+    asked = "groups" if wanted.group is None else str(wanted.group)
+    key = next((key for key in (f"{asked}{suffix}", asked) if key in members), None)
+    if key is not None:
+        return checked_groups(_array(archive, key, source), n_rows, source)
+    if wanted.group is None:
+        return None
+    raise DataError(f"{source} has no array {short(asked)}{nearest(asked, members)}; it has {listed(members)}")
 
 
 class _Npy(NamedTuple):
