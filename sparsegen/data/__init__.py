@@ -10,11 +10,13 @@ from sparsegen.data.dataset import (
     require_rows,
     split,
 )
+from sparsegen.data.leaks import leaks
 
 __all__ = [
     "Dataset",
     "constant_features",
     "from_arrays",
+    "leaks",
     "match_features",
     "read",
     "read_features",

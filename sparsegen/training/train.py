@@ -82,7 +82,7 @@ def train(
         card["projected_ranges"] = _ranges(model.transform(train_set.X))
     if found is not None:
         card["search"] = found.as_json()
-    complaints += train_set.notes
+    complaints += [*train_set.notes, *data.leaks(train_set, test_set)]
     if constant := data.constant_features(train_set):
         complaints.append(f"constant features carry no information: {_some(constant)}; drop them for a smaller model")
     return TrainingReport(
