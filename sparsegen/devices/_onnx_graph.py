@@ -15,7 +15,9 @@ from sparsegen.devices._toolchain import installed, versioned
 from sparsegen.errors import ModelError
 from sparsegen.targets import Export
 
-Evaluate = Callable[[NDArray[np.float32]], tuple[NDArray[Any], NDArray[Any]]]
+OPPOSITE = 1e-5
+"""How far the sum of two opposite scores may be from 0, relative to them, or to 1 where they are smaller."""
+Evaluate = Callable[[NDArray[np.floating]], tuple[NDArray[Any], NDArray[Any]]]
 
 
 class GraphEvaluator(Device):
@@ -49,14 +51,14 @@ class GraphEvaluator(Device):
         rows = self.accept(export, X)
         graph = _graph(export)
         labels, scores = self.evaluator(graph)(rows)
-        index = {label: i for i, label in enumerate(_classes(graph, export.name))}
+        index = {label: i for i, label in enumerate(_labels(graph, export.name))}
         unknown = sorted({str(label) for label in labels.tolist() if label not in index})
         if unknown:
             raise ModelError(
                 f"{export.name} gave the label {unknown[0]!r}, which is not among its classes; export again"
             )
         indices = np.array([index[label] for label in labels.tolist()], dtype=np.int32)
-        return Outputs(np.asarray(scores, dtype=np.float32).reshape(len(rows), export.n_outputs), indices)
+        return Outputs(_outputs(np.asarray(scores, dtype=np.float32), export), indices)
 
     def measure(self, export: Export, X: NDArray[Any]) -> Measurement:
         """Return the file's size and the median latency of one row."""
@@ -70,7 +72,21 @@ def _graph(export: Export) -> bytes:
     return export.files[export.sources[0]]
 
 
-def _classes(graph: bytes, name: str) -> list[int | str]:
+def _outputs(scores: NDArray[np.float32], export: Export) -> NDArray[np.float32]:
+    """Return the model's own outputs from a column of scores per class: of two classes, they have one.
+
+    The first class's score must be minus the second's, but for rounding; otherwise both would not be the model's.
+    """
+    if export.n_outputs > 1 or scores.shape[1] == 1:
+        return scores
+    first, second = scores.T
+    if np.any(np.abs(first + second) > OPPOSITE * np.maximum(1.0, np.abs(second))):
+        raise ModelError(f"{export.name} gave two scores of a row that are not opposite numbers; export it again")
+    return scores[:, 1:]
+
+
+def _labels(graph: bytes, name: str) -> list[int | str]:
+    """Return what ``label`` may hold, in the order of the classes."""
     from onnx import load_model_from_string
 
     properties = {entry.key: entry.value for entry in load_model_from_string(graph).metadata_props}
@@ -80,4 +96,4 @@ def _classes(graph: bytes, name: str) -> list[int | str]:
         raise ModelError(f"{name} does not list its classes in its metadata; export it again") from None
     if not isinstance(classes, list):
         raise ModelError(f"the classes in the metadata of {name} are not a list; export it again")
-    return classes
+    return list(range(len(classes))) if properties.get("labels") == "indices" else classes

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, is_dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from sparsegen.errors import OptionError
 from sparsegen.files import write_all
 from sparsegen.lowering import lower
 from sparsegen.lowering.formats import FLOAT32, Format
@@ -74,6 +75,23 @@ class Target(ABC):
     """What kind of device runs its exports: ``c`` or ``onnx``."""
     base_two: bool = True
     """Whether its code has its own exponential, in base 2."""
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        """The names of the options that this target alone has: the fields of a target that is a dataclass."""
+        return tuple(field.name for field in fields(self)) if is_dataclass(self) else ()
+
+    def with_options(self, **options: Any) -> Target:
+        """Return this target with some of its own options set, such as an ONNX graph's ``opset``."""
+        for name in options:
+            if name not in self.options:
+                others = [target.name for target in TARGETS.values() if name in target.options]
+                whose = f"; only {' and '.join(others)} has it" if others else ""
+                raise OptionError(
+                    f"target {self.name} has no option {name!r}{whose}",
+                    change={"target": others[0]} if others else None,
+                )
+        return replace(self, **options) if is_dataclass(self) else self
 
     def lower(self, model: SparseModel, numbers: Format = FLOAT32) -> Lowered:
         """Return a model as the program that this target prints."""

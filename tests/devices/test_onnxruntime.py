@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from dataclasses import replace
 from importlib import metadata
 from typing import Any
 
@@ -22,10 +23,10 @@ W = np.array([[1.0, -1.0, 0.5], [0.25, 2.0, -1.0]], dtype=np.float32)
 X = np.random.default_rng(3).integers(-8, 9, size=(40, 2)).astype(np.float32) / np.float32(4)
 
 
-def graph_export(labels, classes):
-    kind = TensorProto.STRING if isinstance(labels[0], str) else TensorProto.INT64
+def graph_export(labels, classes, kind="classes"):
+    dtype = TensorProto.STRING if isinstance(labels[0], str) else TensorProto.INT64
     values: Any = [s.encode() if isinstance(s, str) else s for s in labels]  # onnx has no type for strings
-    names = helper.make_tensor("names", kind, [3], values)
+    names = helper.make_tensor("names", dtype, [3], values)
     graph = helper.make_graph(
         [
             helper.make_node("MatMul", ["X", "W"], ["scores"]),
@@ -35,7 +36,7 @@ def graph_export(labels, classes):
         "m",
         [helper.make_tensor_value_info("X", TensorProto.FLOAT, [None, 2])],
         [
-            helper.make_tensor_value_info("label", kind, [None]),
+            helper.make_tensor_value_info("label", dtype, [None]),
             helper.make_tensor_value_info("scores", TensorProto.FLOAT, [None, 3]),
         ],
         [numpy_helper.from_array(W, "W"), names],
@@ -43,7 +44,7 @@ def graph_export(labels, classes):
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
     onnx.checker.check_model(model)
     if classes is not None:
-        helper.set_model_props(model, {"classes": json.dumps(classes)})
+        helper.set_model_props(model, {"classes": json.dumps(classes), "labels": kind})
     return Export("onnx", "onnx", "m", {"m.onnx": model.SerializeToString()}, ("m.onnx",), 2, 3, 24, "load m.onnx")
 
 
@@ -61,6 +62,25 @@ def test_scores_and_class_indices(device, labels):
     np.testing.assert_array_equal(out.scores, X @ W)
     np.testing.assert_array_equal(out.labels, np.argmax(X @ W, axis=1))
     assert out.labels.dtype == np.int32 and out.scores.dtype == np.float32
+
+
+def test_labels_may_be_indices(device):
+    out = device.run(graph_export([0, 1, 2], ["b", "a", "c"], "indices"), X)
+    np.testing.assert_array_equal(out.labels, np.argmax(X @ W, axis=1))
+    with pytest.raises(ModelError, match="gave the label 3, which is not among its classes"):
+        device.run(graph_export([0, 1, 3], ["b", "a", "c"], "indices"), X)
+
+
+@pytest.mark.parametrize("off", [0.0, 1e-3])
+def test_two_columns_of_one_output_must_be_opposite(device, off, monkeypatch):
+    scores = np.column_stack([-X[:, 0] + np.float32(off), X[:, 0]])
+    monkeypatch.setattr(type(device), "evaluator", lambda self, graph: lambda rows: (rows[:, 0] > 0, scores))
+    export = replace(graph_export([0, 1, 2], [False, True, 2]), n_outputs=1)
+    if off:
+        with pytest.raises(ModelError, match="m gave two scores of a row that are not opposite numbers"):
+            device.run(export, X)
+    else:
+        np.testing.assert_array_equal(device.run(export, X).scores, X[:, :1])
 
 
 def test_measure(device):

@@ -1,0 +1,108 @@
+"""ONNX: one graph of plain operators; input ``X`` (n, d), outputs ``label`` (n,) and ``scores`` (n, n_classes).
+
+The graph computes the same program as the C export, so both agree. The largest score decides the label, and the first
+wins on ties. Names and shapes are skl2onnx's where it has them.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from sparsegen.errors import OptionError, nearest
+from sparsegen.lowering.lowered import Lowered
+from sparsegen.lowering.program import Program
+from sparsegen.targets import PORTABLE, TARGETS, Export, Target
+from sparsegen.targets.card import float_card_lines
+from sparsegen.targets.onnx.graph import Graph
+from sparsegen.targets.onnx.outputs import CLASSES, LABEL_KINDS, OUTPUTS, SCORES
+from sparsegen.targets.onnx.scores import add_scores
+from sparsegen.targets.render import check_name
+from sparsegen.version import __version__
+
+OLDEST_OPSET = 9
+DEFAULT_OPSET = 17
+
+
+@dataclass(frozen=True)
+class Onnx(Target):
+    """A graph that any ONNX runtime loads."""
+
+    opset: int = DEFAULT_OPSET
+    """The version of ONNX's operators."""
+    labels: str = CLASSES
+    """What ``label`` holds: ``classes``, or ``indices`` of them for runtimes that have no texts."""
+    float64: bool = False
+    """Whether ``X`` is float64; the graph rounds it to float32 and computes in that."""
+
+    name = "onnx"
+    description = "ONNX graph of plain operators, int64 or string labels, free batch dimension"
+
+    runs_as = "onnx"
+    base_two = False
+
+    def __post_init__(self) -> None:
+        if self.labels not in LABEL_KINDS:
+            kinds = ", ".join(LABEL_KINDS)
+            raise OptionError(f"labels {self.labels!r} are unknown{nearest(self.labels, LABEL_KINDS)}; choose {kinds}")
+        if self.opset != DEFAULT_OPSET:  # which every onnx knows: it need not be loaded to list the targets
+            self._check_opset()
+
+    def _check_opset(self) -> None:
+        import onnx
+
+        newest = onnx.defs.onnx_opset_version()
+        if not OLDEST_OPSET <= self.opset <= newest:
+            raise OptionError(
+                f"opset {self.opset} is none of {OLDEST_OPSET} to {newest}, which onnx {onnx.__version__} knows; "
+                "choose one of them"
+            )
+
+    def write(self, lowered: Lowered, name: str, loops: str = PORTABLE) -> Export:
+        """Return ``<name>.onnx``; the graph has no loops of its own."""
+        import onnx
+
+        check_name(name)
+        model, program = lowered.model, lowered.program
+        if not isinstance(program, Program):
+            raise OptionError("an ONNX graph holds float32 only; export integers as C", change={"target": "c"})
+        graph = Graph(self.opset)
+        rows = graph.rows("X", program.n_features, self.input_dtype)
+        add_scores(graph, program, rows, output=SCORES)
+        for add_output in OUTPUTS:
+            add_output(graph, model, self.labels)
+        card = dict(float_card_lines(lowered, program, graph.table_bytes))
+        proto = graph.proto(name, documentation(card), producer_version=__version__)
+        onnx.helper.set_model_props(
+            proto, {"classes": json.dumps(list(model.classes)), "labels": self.labels, "card": json.dumps(card)}
+        )
+        onnx.checker.check_model(proto, full_check=True)
+        return Export(
+            target=self.name,
+            runs_as=self.runs_as,
+            name=name,
+            files={f"{name}.onnx": proto.SerializeToString(deterministic=True)},
+            sources=(f"{name}.onnx",),
+            n_features=program.n_features,
+            n_outputs=program.n_outputs,
+            table_bytes=graph.table_bytes,
+            usage=f"onnxruntime.InferenceSession({f'{name}.onnx'!r}).run(None, {{'X': X}})",
+            input_dtype=self.input_dtype,
+            lowered=lowered,
+        )
+
+    @property
+    def input_dtype(self) -> np.dtype[Any]:
+        """The type of ``X``."""
+        return np.dtype(np.float64 if self.float64 else np.float32)
+
+
+def documentation(card: dict[str, str]) -> str:
+    """Return the card as text, a line for each entry."""
+    return "\n".join(f"{key}: {value}" for key, value in card.items())
+
+
+TARGETS.register("onnx")(Onnx())
