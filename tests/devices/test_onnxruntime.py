@@ -67,7 +67,7 @@ def test_scores_and_class_indices(device, labels):
 def test_labels_may_be_indices(device):
     out = device.run(graph_export([0, 1, 2], ["b", "a", "c"], "indices"), X)
     np.testing.assert_array_equal(out.labels, np.argmax(X @ W, axis=1))
-    with pytest.raises(ModelError, match="gave the label 3, which is not among its classes"):
+    with pytest.raises(ModelError, match="gave the label '3', which is not among its classes"):
         device.run(graph_export([0, 1, 3], ["b", "a", "c"], "indices"), X)
 
 

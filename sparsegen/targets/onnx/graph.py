@@ -24,6 +24,13 @@ AXES_ARE_AN_INPUT_SINCE = {"Unsqueeze": 13, "ReduceL1": 18, "ReduceSumSquare": 1
 FIRST_LARGEST_SINCE = 12
 """The opset from which ArgMax says which of several equal scores it means. Runtimes take the first before it, too."""
 
+UNSPLIT = 2.0
+"""What every product is multiplied by, its table being halved for it.
+
+``quantize_dynamic`` of ONNX Runtime takes a Gemm apart where this factor is 1, and rounds what it multiplies to 8 bits:
+of distances, which are small differences of large numbers, nothing is left. It passes over a Gemm with another factor.
+"""
+
 
 class Graph:
     """Nodes and constants, in the order in which they are made."""
@@ -91,9 +98,10 @@ class Graph:
         self._add(name, np.array(axes, dtype=np.int64))
         return self.node(operator, value, name, output=output, doc=doc, **attributes)
 
-    def product(self, rows: str, table: str, plus: str, *, output: str, doc: str = "") -> str:
-        """Add a node for rows times a table plus something: one node starts faster than two."""
-        return self.node("Gemm", rows, table, plus, output=output, doc=doc)
+    def product(self, rows: str, table: Array, plus: str, *, name: str, output: str, doc: str = "") -> str:
+        """Add a node for rows times a table, called ``name``, plus something: one node starts faster than two."""
+        halved = self.constant(name, float32(table) / 2.0)  # exact
+        return self.node("Gemm", rows, halved, plus, output=output, doc=doc, alpha=UNSPLIT)
 
     def first_largest(self, scores: str, *, output: str, doc: str = "") -> str:
         """Add a node for the index of the largest score of each row; the first wins on ties."""

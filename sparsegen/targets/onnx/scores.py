@@ -29,9 +29,9 @@ def add_scores(graph: Graph, program: Program, rows: str, *, output: str) -> Non
             terms.append((_expression(graph, outer, known, f"kernel{len(terms)}"), part.coef[:, k, :]))
     total = graph.constant("intercept", _per_class(program.intercept))
     for k, (values, coef) in enumerate(terms):
-        weights = graph.constant(f"coef{k}", _per_class(coef).T)
         so_far = output if k == len(terms) - 1 else f"sum{k}"
-        total = graph.product(values, weights, total, output=so_far, doc="kernel values by coefficients")
+        doc = "kernel values by coefficients"
+        total = graph.product(values, _per_class(coef).T, total, name=f"coef{k}", output=so_far, doc=doc)
 
 
 def _per_class(outputs: Array) -> Array:
@@ -46,24 +46,25 @@ def _prepared(graph: Graph, program: Program, rows: str) -> str:
         if np.any(program.scale != 1.0):
             rows = graph.node("Mul", rows, graph.constant("scale", program.scale), output="scaled")
     if program.projection is not None and program.projection_shift is not None:
-        projection = graph.constant("projection", program.projection.T)
         shift = graph.constant("projection_shift", program.projection_shift)
-        rows = graph.product(rows, projection, shift, output="projected")
+        rows = graph.product(rows, program.projection.T, shift, name="projection", output="projected")
     return rows
 
 
 def _arguments(graph: Graph, part: Part, index: int, features: str) -> str:
     """Return the name of t, (n, m)."""
-    vectors = graph.constant(f"vectors{index}", part.vectors.T if part.form == "dot" else part.vectors)
+    vectors, scaled = (
+        f"vectors{index}",
+        "distances of the row to each vector, scaled and shifted as the kernels take them",
+    )
     if part.form == "dot" and part.square is None:
-        shift = graph.constant(f"shift{index}", part.shift)
-        return graph.product(features, vectors, shift, output=f"products{index}", doc="x . z, scaled and shifted")
-    scaled = "distances of the row to each vector, scaled and shifted as the kernels take them"
+        shift, doc = graph.constant(f"shift{index}", part.shift), "x . z, scaled and shifted"
+        return graph.product(features, part.vectors.T, shift, name=vectors, output=f"products{index}", doc=doc)
     if part.form == "dot":
         rest = _without_dot_product(graph, part, index, features)
-        return graph.product(features, vectors, rest, output=f"distances{index}", doc=scaled)
+        return graph.product(features, part.vectors.T, rest, name=vectors, output=f"distances{index}", doc=scaled)
     column = graph.over_axes("Unsqueeze", features, [1], output=f"column{index}")
-    difference = graph.node("Sub", column, vectors, output=f"differences{index}")
+    difference = graph.node("Sub", column, graph.constant(vectors, part.vectors), output=f"differences{index}")
     size = graph.over_axes(REDUCTION_OF_FORM[part.form], difference, [2], output=f"sizes{index}", keepdims=0)
     slope = graph.constant(f"slope{index}", np.array(part.slope))
     if not np.any(part.shift):
@@ -80,11 +81,12 @@ def _without_dot_product(graph: Graph, part: Part, index: int, features: str) ->
     if np.all(square == weight):
         squares = graph.over_axes("ReduceSumSquare", features, [1], output=name, doc="|x|^2", keepdims=1)
     else:
-        weights, none = graph.constant(f"square{index}", square[:, None]), graph.constant("none", np.zeros(1))
         each = graph.node("Mul", features, features, output=f"each_square{index}")
-        squares, weight = graph.product(each, weights, none, output=name, doc="|x|^2, weighted"), 1.0
-    row = graph.constant(f"square_weight{index}", np.full((1, len(part.shift)), weight))
-    return graph.product(squares, row, shift, output=f"norms{index}", doc="|x|^2 and |z|^2, scaled and shifted")
+        none, weights = graph.constant("none", np.zeros(1)), square[:, None]
+        squares = graph.product(each, weights, none, name=f"square{index}", output=name, doc="|x|^2, weighted")
+        weight = 1.0
+    row, doc = np.full((1, len(part.shift)), weight), "|x|^2 and |z|^2, scaled and shifted"
+    return graph.product(squares, row, shift, name=f"square_weight{index}", output=f"norms{index}", doc=doc)
 
 
 def _expression(graph: Graph, expr: Expr, known: dict[Expr, str], name: str) -> str:
