@@ -12,6 +12,7 @@ from sparsegen.arrays import Array
 from sparsegen.devices import Measurement, Profile
 from sparsegen.lowering.formats import FLOAT32, Format
 from sparsegen.model import SparseModel
+from sparsegen.targets import Target
 from sparsegen.verify import Exports, devices_for
 
 
@@ -76,7 +77,7 @@ def bench(
     model: SparseModel,
     X: Array | None = None,
     *,
-    target: str = "c",
+    target: str | Target = "c",
     devices: Iterable[str] | None = None,
     name: str = "model",
     numbers: Format = FLOAT32,

@@ -24,7 +24,7 @@ from sparsegen.lowering.agreement import compare_labels, label_indices
 from sparsegen.lowering.formats import FLOAT32, Format
 from sparsegen.lowering.lowered import Lowered, Reference
 from sparsegen.model import SparseModel, class_indices
-from sparsegen.targets import TARGETS, Export
+from sparsegen.targets import Export, Target, as_target
 
 TOLERANCE = 1e-4  # of the scores, relative to the largest
 
@@ -93,12 +93,14 @@ def verify(
     X: Array,
     y: NDArray[np.generic] | None = None,
     *,
-    target: str = "c",
+    target: str | Target = "c",
     devices: Iterable[str] | None = None,
     name: str = "model",
     numbers: Format = FLOAT32,
 ) -> list[Verdict]:
     """Return one verdict per device, over every row of ``X``.
+
+    ``target`` is a name, or a target with options of its own, such as ``TARGETS["onnx"].with_options(opset=12)``.
 
     Without ``devices``, those that the model does not fit are left out with a ``FitWarning``. It is a ``FitError`` if
     ``devices`` names such a device, or if none is left.
@@ -134,8 +136,8 @@ def verify_exports(
 class Exports:
     """One model's exports, one for each form of inner loops; the model is lowered once for all of them."""
 
-    def __init__(self, model: SparseModel, target: str, name: str, numbers: Format) -> None:
-        self._target, self._name = TARGETS[target], name
+    def __init__(self, model: SparseModel, target: str | Target, name: str, numbers: Format) -> None:
+        self._target, self._name = as_target(target), name
         self.runs_as = self._target.runs_as
         self.lowered = self._target.lower(model, numbers)
         self._made: dict[str, Export] = {}

@@ -11,7 +11,20 @@ import typer
 from sparsegen.cli.app import app
 from sparsegen.cli.console import print_json, say
 from sparsegen.cli.formats import AUTO, lowered_by
-from sparsegen.cli.options import Calibrate, EarlyExit, ForceExport, Input, Json, LabelColumn, ModelFile, OneDtype
+from sparsegen.cli.options import (
+    Calibrate,
+    EarlyExit,
+    Float64,
+    ForceExport,
+    Input,
+    IntegerLabels,
+    Json,
+    LabelColumn,
+    ModelFile,
+    OneDtype,
+    Opset,
+    with_options,
+)
 from sparsegen.errors import OptionError
 
 if TYPE_CHECKING:
@@ -35,6 +48,9 @@ def export(
     device: Annotated[
         str | None, typer.Option(metavar="NAME", help="Write the inner loops for this device.", show_default="portable")
     ] = None,
+    opset: Opset = None,
+    integer_labels: IntegerLabels = False,
+    float64: Float64 = False,
     output: Annotated[Path, typer.Option("-o", "--output", metavar="DIR", help="Folder for the files.")] = Path(),
     force: ForceExport = False,
     as_json: Json = False,
@@ -49,7 +65,8 @@ def export(
     from sparsegen.targets import PORTABLE, TARGETS
 
     require_folder(output)
-    model, printer = SparseModel.load(model_file), TARGETS[target]
+    printer = with_options(TARGETS[target], opset, integer_labels, float64)
+    model = SparseModel.load(model_file)
     loops = PORTABLE if device is None else DEVICES[device].loops
     lowered = lowered_by(printer, model, dtype, reads, calibrate, label, max_loss, early_exit, force)
     exported = printer.write(lowered, name, loops)

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from sparsegen.errors import OptionError
+
+if TYPE_CHECKING:
+    from sparsegen.targets import Target
 
 DataFile = Annotated[
     Path, typer.Argument(metavar="DATA", help="CSV with a header, NPZ or LIBSVM file.", show_default=False)
@@ -59,10 +62,23 @@ Calibrate = Annotated[
 EarlyExit = Annotated[
     bool, typer.Option("--early-exit", help="Integer C may stop once the rest cannot change the label.")
 ]
+Opset = Annotated[
+    int | None, typer.Option(metavar="N", help="ONNX: the version of its operators, 9 or later.", show_default="17")
+]
+IntegerLabels = Annotated[
+    bool, typer.Option("--integer-labels", help="ONNX: label is the index of the class; some runtimes take no text.")
+]
+Float64 = Annotated[bool, typer.Option("--float64", help="ONNX: the graph reads float64 rows.")]
 ForceExport = Annotated[
     bool,
     typer.Option("--force", help="Go on where integers lose too much, and overwrite files sparsegen did not write."),
 ]
+
+
+def with_options(target: Target, opset: int | None, integer_labels: bool, float64: bool) -> Target:
+    """Return the target with those of its own options that were given."""
+    given = {"opset": opset, "integer_labels": integer_labels or None, "float64": float64 or None}
+    return target.with_options(**{name: value for name, value in given.items() if value is not None})
 
 
 def device_names(text: str | None) -> list[str] | None:

@@ -17,11 +17,15 @@ from sparsegen.cli.options import (
     Devices,
     Dtypes,
     EarlyExit,
+    Float64,
     Input,
+    IntegerLabels,
     Json,
     LabelColumn,
     ModelFile,
+    Opset,
     device_names,
+    with_options,
 )
 from sparsegen.cli.verdicts import makers, result, ties, verdict_document
 from sparsegen.promised import bound, percent
@@ -54,6 +58,9 @@ def verify(
     reads: Input = "f32",
     calibrate: Calibrate = None,
     early_exit: EarlyExit = False,
+    opset: Opset = None,
+    integer_labels: IntegerLabels = False,
+    float64: Float64 = False,
     as_json: Json = False,
 ) -> None:
     """Run every row through the export on each device and compare with Python.
@@ -64,7 +71,9 @@ def verify(
 
     from sparsegen import verify as verification
     from sparsegen.model import SparseModel
+    from sparsegen.targets import TARGETS
 
+    printer = with_options(TARGETS[target], opset, integer_labels, float64)
     formats = parse_formats(dtype, reads, early_exit=early_exit)
     with fit_warnings(), progress_bars():
         model = SparseModel.load(model_file)
@@ -72,7 +81,7 @@ def verify(
         verdicts = run_each(
             calibrated(formats, model, calibrate, label),
             target,
-            lambda numbers: verification.verify(model, X, y, target=target, devices=devices, numbers=numbers),
+            lambda numbers: verification.verify(model, X, y, target=printer, devices=devices, numbers=numbers),
         )
     print_verdicts(verdicts, as_json)
     if not all(verdict.ok for verdict in verdicts):

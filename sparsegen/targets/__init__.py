@@ -85,13 +85,16 @@ class Target(ABC):
         """Return this target with some of its own options set, such as an ONNX graph's ``opset``."""
         for name in options:
             if name not in self.options:
-                others = [target.name for target in TARGETS.values() if name in target.options]
-                whose = f"; only {' and '.join(others)} has it" if others else ""
-                raise OptionError(
-                    f"target {self.name} has no option {name!r}{whose}",
-                    change={"target": others[0]} if others else None,
-                )
+                raise self._unknown(name)
         return replace(self, **options) if is_dataclass(self) else self
+
+    def _unknown(self, option: str) -> OptionError:
+        others = [target.name for target in TARGETS.values() if option in target.options]
+        if others:
+            advice, change = f"only {' and '.join(others)} has it", {"target": others[0]}
+        else:
+            advice, change = f"it has {', '.join(self.options) or 'none'}", {}
+        return OptionError(f"target {self.name} has no option {option!r}; {advice}", change=change)
 
     def lower(self, model: SparseModel, numbers: Format = FLOAT32) -> Lowered:
         """Return a model as the program that this target prints."""
@@ -110,6 +113,11 @@ class Target(ABC):
 
 
 TARGETS: Registry[Target] = Registry("target", __name__)
+
+
+def as_target(target: str | Target) -> Target:
+    """Return a target that is given by its name, or as it is: with options of its own."""
+    return TARGETS[target] if isinstance(target, str) else target
 
 
 def c_table_bytes(model: SparseModel) -> int:

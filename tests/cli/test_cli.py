@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import onnx
 import pytest
 from command_line import Ended, Run
 
@@ -156,6 +157,18 @@ def test_export_prints_a_command_that_can_be_pasted(run: Run, folder: Path, tmp_
     document = json.loads(run("export", folder / "good.safetensors", "--target", "onnx", "-o", out, "--json").out)
     assert document["files"] == [str(out / "model.onnx")]
     assert (out / "model.onnx").exists()
+
+
+def test_an_onnx_graph_has_options_of_its_own(run: Run, folder: Path, tmp_path: Path) -> None:
+    options = ("--target", "onnx", "--opset", "9", "--integer-labels", "--float64")
+    assert run("export", folder / "good.safetensors", *options, "-o", tmp_path).code == 0
+    graph = onnx.load(tmp_path / "model.onnx")
+    assert graph.opset_import[0].version == 9
+    assert graph.graph.input[0].type.tensor_type.elem_type == onnx.TensorProto.DOUBLE
+    assert {entry.key: entry.value for entry in graph.metadata_props}["labels"] == "indices"
+    arguments = ("verify", folder / "good.safetensors", folder / "good.csv", *options, "--device", "onnx-reference")
+    (verdict,) = json.loads(run(*arguments, "--json").out)
+    assert (verdict["target"], verdict["ok"], verdict["mismatches"]) == ("onnx", True, 0)
 
 
 def test_verify_and_bench_on_this_computer(run: Run, folder: Path) -> None:
@@ -452,6 +465,10 @@ BAD_COMMANDS = {
     "export {f}/good.safetensors --target cc -o {o}": "there is no target 'cc' (did you mean 'c'?)",
     "export {f}/good.safetensors --name int -o {o}": "a reserved word of C",
     "export {f}/good.safetensors --name ../x -o {o}": "cannot prefix C symbols",
+    "export {f}/good.safetensors --opset 12 -o {o}": "target c has no option 'opset'; only onnx has it (--target onnx)",
+    "export {f}/good.safetensors --target arduino --float64 -o {o}": "target arduino has no option 'float64'; only",
+    "export {f}/good.safetensors --target onnx --opset 8 -o {o}": "opset 8 is none of 9 to ",
+    "verify {f}/good.safetensors {f}/good.csv --integer-labels": "target c has no option 'integer_labels'; only onnx",
     "verify {f}/good.safetensors {f}/good.csv --device hots": "there is no device 'hots' (did you mean 'host'?)",
     "verify {f}/good.safetensors {f}/good.csv --device onnxruntime": "does not run c exports",
     "verify {f}/good.safetensors {f}/good.csv --device ,": "names no device",

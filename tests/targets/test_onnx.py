@@ -19,6 +19,7 @@ from sparsegen.targets import TARGETS
 from sparsegen.version import __version__
 
 GOLDEN = Path(__file__).parent.parent / "golden"
+DOCS = GOLDEN.parent.parent / "docs"
 
 
 OPSETS = range(9, onnx.defs.onnx_opset_version() + 1)
@@ -147,22 +148,15 @@ def test_an_opset_that_is_not_known_is_one_sentence(opset):
 def test_indices_stand_for_labels_on_request(name):
     """tract, OpenCV, tinygrad and MNN refuse a graph with texts in it."""
     of, X = SMALL[name], rows(SMALL[name])
-    proto = onnx.load_model_from_string(graph(of, labels="indices"))
+    proto = onnx.load_model_from_string(graph(of, integer_labels=True))
     kinds = {constant.data_type for constant in proto.graph.initializer}
     kinds |= {output.type.tensor_type.elem_type for output in proto.graph.output}
     assert kinds <= {onnx.TensorProto.FLOAT, onnx.TensorProto.INT64}
-    labels, _ = run(of, X, labels="indices")
+    labels, _ = run(of, X, integer_labels=True)
     assert labels.dtype == np.int64
     assert labels.tolist() == of.predict_index(X).tolist()
     properties = {p.key: p.value for p in proto.metadata_props}
     assert (json.loads(properties["classes"]), properties["labels"]) == (list(of.classes), "indices")
-
-
-def test_an_unknown_kind_of_label_is_one_sentence():
-    with pytest.raises(
-        OptionError, match=r"labels 'index' are unknown \(did you mean 'indices'\?\); choose classes, in"
-    ):
-        TARGETS["onnx"].with_options(labels="index")
 
 
 @pytest.mark.parametrize("opset", [9, 17])
@@ -187,6 +181,14 @@ def test_two_classes_have_opposite_scores():
         assert np.argmax(scores, axis=1).tolist() == labels.tolist()
 
 
+def test_an_option_that_no_target_has_is_one_sentence():
+    with pytest.raises(
+        OptionError, match=r"^target onnx has no option 'loops'; it has opset, integer_labels, float64$"
+    ):
+        TARGETS["onnx"].with_options(loops="avr")
+    assert TARGETS["c"].with_options() is TARGETS["c"]
+
+
 @pytest.mark.parametrize("name", EVERY)
 def test_every_node_is_called_like_the_tensor_it_makes(name):
     proto = onnx.load_model_from_string(graph(EVERY[name]))
@@ -207,12 +209,59 @@ def test_names_say_what_a_tensor_holds():
 def test_the_file_documents_itself():
     proto = onnx.load_model_from_string(graph(SMALL["binary_rbf"]))
     assert (proto.producer_name, proto.producer_version) == ("sparsegen", __version__)
-    assert proto.doc_string == proto.graph.doc_string
+    assert "the first wins on ties" in proto.graph.doc_string
     lines = proto.doc_string.splitlines()
     assert "accuracy: 96.25 % on 80 test rows in Python, as float64" in lines
     assert "x[2]: größe" in lines
     documented = [*proto.graph.input, *proto.graph.output]
     assert all(value.doc_string for value in documented)
+
+
+def quantized(made, folder):
+    quantize = pytest.importorskip("onnxruntime.quantization").quantize_dynamic
+    quantize(onnx.load_model_from_string(made), folder / "q.onnx")
+    return (folder / "q.onnx").read_bytes()
+
+
+def test_quantize_dynamic_changes_no_score(tmp_path):
+    """Distances are small differences of large numbers: rounded to 8 bits, nothing was left of them."""
+    for of in EVERY.values():
+        made, X = graph(of), rows(of)
+        before, after = evaluate(made, X), evaluate(quantized(made, tmp_path), X)
+        assert before[0].tolist() == after[0].tolist()
+        assert np.array_equal(before[1], after[1])
+
+
+def test_without_its_factor_a_product_is_quantized(tmp_path, monkeypatch):
+    monkeypatch.setattr("sparsegen.targets.onnx.graph.UNSPLIT", 1.0)
+    of = EVERY["weighted_squares"]
+    assert not np.allclose(
+        evaluate(quantized(graph(of), tmp_path), rows(of))[1], per_class(of.scores(rows(of))), atol=1e-3
+    )
+
+
+def test_the_document_quantizes_the_projection_alone(tmp_path, monkeypatch):
+    """The snippets of docs/onnx.md, one after the other."""
+    pytest.importorskip("onnxruntime.quantization")
+    of = SMALL["rbf_projected"]
+    X = rows(of).astype(np.float32)
+
+    class Reader:
+        batches = iter([{"X": X}])
+
+        def get_next(self):
+            return next(self.batches, None)
+
+    monkeypatch.chdir(tmp_path)
+    of.save("model.safetensors")
+    names = {"reader": Reader()}
+    for snippet in re.findall(r"```python\n(.*?)```", (DOCS / "onnx.md").read_text(), re.DOTALL):
+        exec(snippet, names)  # noqa: S102
+    made = onnx.load("quantized.onnx")
+    assert [node.input[0] for node in made.graph.node if node.op_type == "QuantizeLinear"]
+    exact, rounded = (evaluate(Path(name).read_bytes(), X) for name in ("folder/model.onnx", "quantized.onnx"))
+    assert 0 < np.abs(exact[1] - rounded[1]).max() < 0.1
+    assert exact[0].tolist() == of.predict_index(X).tolist()
 
 
 def test_metadata_holds_classes_and_card():

@@ -12,19 +12,20 @@ from typing import Any
 
 import numpy as np
 
-from sparsegen.errors import OptionError, nearest
+from sparsegen.errors import OptionError
 from sparsegen.lowering.lowered import Lowered
 from sparsegen.lowering.program import Program
 from sparsegen.targets import PORTABLE, TARGETS, Export, Target
 from sparsegen.targets.card import float_card_lines
 from sparsegen.targets.onnx.graph import Graph
-from sparsegen.targets.onnx.outputs import CLASSES, LABEL_KINDS, OUTPUTS, SCORES
+from sparsegen.targets.onnx.outputs import SCORES, add_label, declare_scores
 from sparsegen.targets.onnx.scores import add_scores
 from sparsegen.targets.render import check_name
 from sparsegen.version import __version__
 
 OLDEST_OPSET = 9
 DEFAULT_OPSET = 17
+GRAPH_DOC = "A sparse kernel machine: a score per class, and the class of the largest; the first wins on ties."
 
 
 @dataclass(frozen=True)
@@ -33,8 +34,8 @@ class Onnx(Target):
 
     opset: int = DEFAULT_OPSET
     """The version of ONNX's operators."""
-    labels: str = CLASSES
-    """What ``label`` holds: ``classes``, or ``indices`` of them for runtimes that have no texts."""
+    integer_labels: bool = False
+    """Whether ``label`` is the index of a class even where classes are texts, which some runtimes do not have."""
     float64: bool = False
     """Whether ``X`` is float64; the graph rounds it to float32 and computes in that."""
 
@@ -45,9 +46,6 @@ class Onnx(Target):
     base_two = False
 
     def __post_init__(self) -> None:
-        if self.labels not in LABEL_KINDS:
-            kinds = ", ".join(LABEL_KINDS)
-            raise OptionError(f"labels {self.labels!r} are unknown{nearest(self.labels, LABEL_KINDS)}; choose {kinds}")
         if self.opset != DEFAULT_OPSET:  # which every onnx knows: it need not be loaded to list the targets
             self._check_opset()
 
@@ -72,13 +70,13 @@ class Onnx(Target):
         graph = Graph(self.opset)
         rows = graph.rows("X", program.n_features, self.input_dtype)
         add_scores(graph, program, rows, output=SCORES)
-        for add_output in OUTPUTS:
-            add_output(graph, model, self.labels)
+        add_label(graph, model, integers=self.integer_labels)  # outputs in the order in which a runtime gives them
+        declare_scores(graph, model)
         card = dict(float_card_lines(lowered, program, graph.table_bytes))
-        proto = graph.proto(name, documentation(card), producer_version=__version__)
-        onnx.helper.set_model_props(
-            proto, {"classes": json.dumps(list(model.classes)), "labels": self.labels, "card": json.dumps(card)}
-        )
+        proto = graph.proto(name, GRAPH_DOC, documentation(card), __version__)
+        labels = "indices" if self.integer_labels else "classes"
+        documents = {"classes": json.dumps(list(model.classes)), "labels": labels, "card": json.dumps(card)}
+        onnx.helper.set_model_props(proto, documents)
         onnx.checker.check_model(proto, full_check=True)
         return Export(
             target=self.name,

@@ -66,10 +66,10 @@ class Graph:
         kind = self._helper.np_dtype_to_tensor_dtype(dtype)
         return self._helper.make_tensor_value_info(name, kind, shape, doc_string=doc)
 
-    def proto(self, name: str, doc: str, producer_version: str) -> onnx.ModelProto:
+    def proto(self, name: str, graph_doc: str, model_doc: str, version: str) -> onnx.ModelProto:
         """Return the model with this graph, in the oldest form of the file that has the opset."""
         graph = self._helper.make_graph(
-            self._nodes, name, self._inputs, self._outputs, list(self._constants.values()), doc_string=doc
+            self._nodes, name, self._inputs, self._outputs, list(self._constants.values()), doc_string=graph_doc
         )
         opsets = [self._helper.make_opsetid("", self.opset)]
         return self._helper.make_model(
@@ -77,8 +77,8 @@ class Graph:
             opset_imports=opsets,
             ir_version=self._helper.find_min_ir_version_for(opsets),
             producer_name="sparsegen",
-            producer_version=producer_version,
-            doc_string=doc,
+            producer_version=version,
+            doc_string=model_doc,
         )
 
     def node(self, operator: str, *inputs: str, output: str, doc: str = "", **attributes: Any) -> str:
@@ -100,7 +100,7 @@ class Graph:
 
     def product(self, rows: str, table: Array, plus: str, *, name: str, output: str, doc: str = "") -> str:
         """Add a node for rows times a table, called ``name``, plus something: one node starts faster than two."""
-        halved = self.constant(name, float32(table) / 2.0)  # exact
+        halved = self.constant(name, table / UNSPLIT)  # exact
         return self.node("Gemm", rows, halved, plus, output=output, doc=doc, alpha=UNSPLIT)
 
     def first_largest(self, scores: str, *, output: str, doc: str = "") -> str:

@@ -53,10 +53,7 @@ def _prepared(graph: Graph, program: Program, rows: str) -> str:
 
 def _arguments(graph: Graph, part: Part, index: int, features: str) -> str:
     """Return the name of t, (n, m)."""
-    vectors, scaled = (
-        f"vectors{index}",
-        "distances of the row to each vector, scaled and shifted as the kernels take them",
-    )
+    vectors, scaled = f"vectors{index}", "distances from each vector, scaled and shifted as the kernels take them"
     if part.form == "dot" and part.square is None:
         shift, doc = graph.constant(f"shift{index}", part.shift), "x . z, scaled and shifted"
         return graph.product(features, part.vectors.T, shift, name=vectors, output=f"products{index}", doc=doc)
