@@ -24,6 +24,12 @@ def bound(most: float) -> str:
     return f"{float(rounded):.{BOUND_DIGITS}g}"
 
 
+def at_least(least: float) -> str:
+    """Return a lower bound with a few significant digits, never more than the bound."""
+    rounded = Context(prec=BOUND_DIGITS, rounding=ROUND_FLOOR).create_decimal(Decimal(least))
+    return f"{float(rounded):.{BOUND_DIGITS}g}"
+
+
 def _exact(number: float) -> Decimal:
     """Return the shortest decimal that reads back as this number: 0.57, not a little less."""
     return Decimal(repr(float(number)))

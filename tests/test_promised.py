@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sparsegen.promised import bound, percent, points
+from sparsegen.promised import at_least, bound, percent, points
 
 
 @pytest.mark.parametrize(
@@ -49,3 +49,14 @@ def test_bounds_are_rounded_up(most, text):
 def test_a_printed_bound_is_never_less_and_hardly_more(most):
     assert Fraction(most) <= Fraction(bound(most)) <= Fraction(most) * Fraction(1001, 1000)
     assert float(bound(most)) >= most
+
+
+@given(st.floats(1e-30, 1e30))
+def test_a_lower_bound_is_rounded_down(least):
+    printed = float(at_least(least))
+    assert printed <= least < printed * 1.0011
+
+
+@pytest.mark.parametrize(("least", "text"), [(0.0, "0"), (1.23456, "1.234"), (0.99999, "0.9999"), (12.0, "12")])
+def test_lower_bounds_have_a_few_digits(least, text):
+    assert at_least(least) == text

@@ -16,6 +16,7 @@ from sparsegen.lowering.fold_preprocessing import fold_preprocessing
 from sparsegen.lowering.formats import FLOAT32, Format, IntegerFormat
 from sparsegen.lowering.guarantee import guarantee
 from sparsegen.lowering.integer_program import IntegerProgram
+from sparsegen.lowering.leads import leads
 from sparsegen.lowering.locate_data import data_like
 from sparsegen.lowering.lowered import Lowered
 from sparsegen.lowering.narrow_coefficients import narrow_coefficients
@@ -55,14 +56,16 @@ def _lower(model: SparseModel, format: Format, base_two: bool) -> Lowered:
     check_magnitudes(model)
     data = calibrate(model, format.rows)
     program = integer_road(model, format, data)
+    proof = guarantee(program, model)
     return Lowered(
         model,
         format,
         program,
         integer_selftest(program, model),
-        guarantee(program, model),
+        proof,
         coverage(program, data),
         agreement(program, model, data.rows, format.labels, calibrated=data.has_data),
+        leads(program, model, data.rows, proof.margin, calibrated=data.has_data),
     )
 
 

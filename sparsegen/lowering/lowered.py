@@ -14,6 +14,7 @@ from sparsegen.lowering.coverage import Coverage
 from sparsegen.lowering.formats import Format
 from sparsegen.lowering.guarantee import Guarantee
 from sparsegen.lowering.integer_program import IntegerProgram
+from sparsegen.lowering.leads import Leads
 from sparsegen.lowering.program import Program, as_float32
 from sparsegen.lowering.selftest import Selftest
 from sparsegen.model import SparseModel, class_indices
@@ -46,6 +47,8 @@ class Lowered:
     """Which inputs the guarantee covers."""
     agreement: Agreement | None = None
     """How well an integer program agrees with the real-valued model on rows."""
+    leads: Leads | None = None
+    """How the guarantee compares with how clearly the model decides on these rows."""
 
     @property
     def n_features(self) -> int:
@@ -85,4 +88,5 @@ class Lowered:
         """What is proved and what was measured about an integer program, as pairs of subject and sentence."""
         if self.guarantee is None or self.coverage is None or self.agreement is None:
             return ()
-        return (("range", str(self.coverage)), *self.guarantee.sentences(), ("agreement", str(self.agreement)))
+        measured = (("agreement", str(self.agreement)), ("lead", str(self.leads)))
+        return (("range", str(self.coverage)), *self.guarantee.sentences(), *measured)

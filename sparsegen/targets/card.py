@@ -8,9 +8,11 @@ from sparsegen.lowering.lowered import Lowered
 from sparsegen.lowering.program import Program
 from sparsegen.model import Label
 from sparsegen.promised import percent
+from sparsegen.version import __version__
 
 Lines = Sequence[tuple[str, str]]
 MAX_NAMED_FEATURES = 32
+LICENCE = "yours, without any condition: sparsegen claims no right in what it generates, and gives no warranty (0BSD)"
 
 
 def card_lines(
@@ -25,6 +27,8 @@ def card_lines(
         f"{k.name}({', '.join(f'{name}={value:g}' for name, value in k.params)})" for k in model.kernels
     )
     lines = [
+        ("made by", f"sparsegen {__version__}"),
+        ("licence", LICENCE),
         ("method", str(card.get("method", "unknown"))),
         ("kernel", kernels),
         ("size", f"{n_vectors} vectors, {model.n_features} features, {len(model.classes)} classes"),
@@ -32,6 +36,8 @@ def card_lines(
         ("number format", lowered.format.numbers.description),
         ("flash", f"{table_bytes} bytes of tables, plus code"),
     ]
+    if isinstance(formula := card.get("coefficients"), str):
+        lines.append(("coefficients", formula))
     if stack:
         lines += [("RAM", f"stack only; on AVR also {_label_bytes(model.classes)} bytes of label text"), *stack]
     accuracy = _accuracy(lowered)

@@ -41,10 +41,12 @@ def test_a_device_must_compute_the_simulated_scores_in_integers(reads):
     assert (found.unit, found.is_exact) == (program.unit, True)
     assert lowered.score_dtype == np.int32
     assert lowered.input_dtype == (np.float32 if reads == "f32" else np.uint8)
-    assert [subject for subject, _ in lowered.promises] == ["range", "score error", "label", "overflow", "agreement"]
+    subjects = ["range", "score error", "label", "overflow", "agreement", "lead"]
+    assert [subject for subject, _ in lowered.promises] == subjects
     said = dict(lowered.promises)
     assert said["range"] == str(lowered.coverage)
     assert said["agreement"] == str(lowered.agreement)
+    assert said["lead"] == str(lowered.leads)
 
 
 @pytest.mark.parametrize("dtype", ["f32", "q7"])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -12,6 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparsegen.lowering.lowered import Lowered
+from sparsegen.model import Label
+from sparsegen.targets.class_names import constants
 from sparsegen.targets.render import INT_MAX, render
 
 WORD = 2**32  # sums of bytes are modulo this
@@ -70,6 +72,22 @@ class Table:
 
 
 @dataclass(frozen=True)
+class ClassCode:
+    """One entry of the enumeration of classes."""
+
+    constant: str
+    index: int
+    label: str
+    """Untrusted text."""
+
+
+def class_codes(labels: Sequence[Label], prefix: str) -> list[ClassCode]:
+    """Return the entries for the classes of a model whose macros have a prefix."""
+    named = zip(constants(labels, prefix), labels, strict=True)
+    return [ClassCode(constant, i, str(label)) for i, (constant, label) in enumerate(named)]
+
+
+@dataclass(frozen=True)
 class CCode:
     """A program with everything the templates print about it. Only its labels and its card may be untrusted text."""
 
@@ -106,6 +124,7 @@ class CCode:
             "score_type": c_type(lowered.score_dtype),
             "table_bytes": self.table_bytes,
             "labels": [str(label) for label in lowered.model.classes],
+            "classes": class_codes(lowered.model.classes, self.name.upper()),
             "n_selftest": len(selftest.inputs),
             "selftest_inputs": selftest.inputs.ravel(),
             "selftest_scores": selftest.scores.ravel(),

@@ -166,6 +166,7 @@ def float_code(lowered: Lowered, program: Program, name: str, loops: str) -> CCo
             "is_integer": False,
             "reads_indices": False,
             "card": float_card_lines(lowered, program, table_bytes, stack),
+            "unit": 1.0,
             "n_vectors": max(part.n_vectors for part in parts),
             "feature_limit": f"1e{safe_power_of_ten(program)}",
             "summed_tables": [table.name for table in tables],

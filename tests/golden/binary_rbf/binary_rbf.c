@@ -2,7 +2,7 @@
 
 #include "binary_rbf.h"
 
-#if BINARY_RBF_EXPORT != 0x4fa27ba9u
+#if BINARY_RBF_EXPORT != 0xcf15d135u
 #error "this file and binary_rbf.h are from different exports; export both again"
 #endif
 

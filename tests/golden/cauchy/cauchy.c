@@ -2,7 +2,7 @@
 
 #include "cauchy.h"
 
-#if CAUCHY_EXPORT != 0xae458ae4u
+#if CAUCHY_EXPORT != 0xed775bdcu
 #error "this file and cauchy.h are from different exports; export both again"
 #endif
 

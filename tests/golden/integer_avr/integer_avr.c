@@ -2,7 +2,7 @@
 
 #include "integer_avr.h"
 
-#if INTEGER_AVR_EXPORT != 0xbbfa4db4u
+#if INTEGER_AVR_EXPORT != 0xa8724640u
 #error "this file and integer_avr.h are from different exports; export both again"
 #endif
 

@@ -2,7 +2,7 @@
 
 #include "integer_cauchy.h"
 
-#if INTEGER_CAUCHY_EXPORT != 0xf0d8dc64u
+#if INTEGER_CAUCHY_EXPORT != 0x3fb7ef54u
 #error "this file and integer_cauchy.h are from different exports; export both again"
 #endif
 

@@ -2,7 +2,7 @@
 
 #include "integer_laplacian.h"
 
-#if INTEGER_LAPLACIAN_EXPORT != 0x962cc4cbu
+#if INTEGER_LAPLACIAN_EXPORT != 0xba7162ceu
 #error "this file and integer_laplacian.h are from different exports; export both again"
 #endif
 

@@ -2,7 +2,7 @@
 
 #include "integer_linear.h"
 
-#if INTEGER_LINEAR_EXPORT != 0x534a1f79u
+#if INTEGER_LINEAR_EXPORT != 0x222cfc27u
 #error "this file and integer_linear.h are from different exports; export both again"
 #endif
 

@@ -2,7 +2,7 @@
 
 #include "integer_narrow.h"
 
-#if INTEGER_NARROW_EXPORT != 0x7a165604u
+#if INTEGER_NARROW_EXPORT != 0xeff9f501u
 #error "this file and integer_narrow.h are from different exports; export both again"
 #endif
 

@@ -2,7 +2,7 @@
 
 #include "integer_powers.h"
 
-#if INTEGER_POWERS_EXPORT != 0x7e69f913u
+#if INTEGER_POWERS_EXPORT != 0xb9e99fffu
 #error "this file and integer_powers.h are from different exports; export both again"
 #endif
 

@@ -2,7 +2,7 @@
 
 #include "integer_projected.h"
 
-#if INTEGER_PROJECTED_EXPORT != 0xadc4a989u
+#if INTEGER_PROJECTED_EXPORT != 0xd281af00u
 #error "this file and integer_projected.h are from different exports; export both again"
 #endif
 

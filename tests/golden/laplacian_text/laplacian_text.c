@@ -2,7 +2,7 @@
 
 #include "laplacian_text.h"
 
-#if LAPLACIAN_TEXT_EXPORT != 0x6506e4b1u
+#if LAPLACIAN_TEXT_EXPORT != 0x8ae91c74u
 #error "this file and laplacian_text.h are from different exports; export both again"
 #endif
 

@@ -2,7 +2,7 @@
 
 #include "linear.h"
 
-#if LINEAR_EXPORT != 0xf1de8085u
+#if LINEAR_EXPORT != 0x87168272u
 #error "this file and linear.h are from different exports; export both again"
 #endif
 

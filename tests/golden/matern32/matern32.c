@@ -2,7 +2,7 @@
 
 #include "matern32.h"
 
-#if MATERN32_EXPORT != 0x5c2d5cc1u
+#if MATERN32_EXPORT != 0xb3796b35u
 #error "this file and matern32.h are from different exports; export both again"
 #endif
 

@@ -2,7 +2,7 @@
 
 #include "poly.h"
 
-#if POLY_EXPORT != 0xc7c33134u
+#if POLY_EXPORT != 0x1d90947fu
 #error "this file and poly.h are from different exports; export both again"
 #endif
 

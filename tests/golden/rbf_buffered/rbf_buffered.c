@@ -2,7 +2,7 @@
 
 #include "rbf_buffered.h"
 
-#if RBF_BUFFERED_EXPORT != 0xa640cdccu
+#if RBF_BUFFERED_EXPORT != 0xeeaae674u
 #error "this file and rbf_buffered.h are from different exports; export both again"
 #endif
 

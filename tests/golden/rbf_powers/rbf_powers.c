@@ -2,7 +2,7 @@
 
 #include "rbf_powers.h"
 
-#if RBF_POWERS_EXPORT != 0x1f06cfd9u
+#if RBF_POWERS_EXPORT != 0xd8d6e046u
 #error "this file and rbf_powers.h are from different exports; export both again"
 #endif
 

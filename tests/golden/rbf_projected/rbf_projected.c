@@ -2,7 +2,7 @@
 
 #include "rbf_projected.h"
 
-#if RBF_PROJECTED_EXPORT != 0x8703d02fu
+#if RBF_PROJECTED_EXPORT != 0x7c340dccu
 #error "this file and rbf_projected.h are from different exports; export both again"
 #endif
 

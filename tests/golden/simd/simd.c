@@ -2,7 +2,7 @@
 
 #include "simd.h"
 
-#if SIMD_EXPORT != 0x5f6899cfu
+#if SIMD_EXPORT != 0xc577e61au
 #error "this file and simd.h are from different exports; export both again"
 #endif
 

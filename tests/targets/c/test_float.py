@@ -6,6 +6,7 @@ import hashlib
 import io
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -68,6 +69,21 @@ def test_no_compiler_warns(name, language, c_exports, all_in_one, tmp_path):
         result = compile_c(command, *flags, "-c", source, "-o", tmp_path / "out.o")
         assert result.returncode == 0, result.stderr
         assert "warning" not in result.stderr.replace("argument unused", "")
+
+
+def test_declarations_open_their_blocks(tmp_path):
+    """As old compilers and many coding rules want it; a loop may declare its counter."""
+    export = TARGETS["c"].export(EVERY["long_rows"], "simd", loops="simd")
+    for file, content in export.files.items():
+        (tmp_path / file).write_bytes(content)
+    sources = [header.with_suffix(".c") for header in sorted(GOLDEN.glob("*/*.h"))]
+    plain = [source for source in sources if source.parent.name != "integer_avr"] + [tmp_path / "simd.c"]
+    (avr,) = GOLDEN.glob("integer_avr/integer_avr.c")
+    assert len(plain) > 15
+    flags = ("-std=gnu99", "-Wdeclaration-after-statement", "-Werror", "-fsyntax-only")
+    assert (result := compile_c(any_compiler(), *flags, *plain)).returncode == 0, result.stderr
+    if shutil.which("avr-gcc") is not None:
+        assert (result := compile_c(["avr-gcc"], *flags, "-mmcu=atmega328p", avr)).returncode == 0, result.stderr
 
 
 @pytest.mark.parametrize("name", EVERY)

@@ -1,0 +1,52 @@
+"""How the guarantee compares with typical leads: counted like a plain twin, and never better than proved."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from golden_models import SMALL, model, rbf, rows
+
+from sparsegen.lowering import lower
+from sparsegen.lowering.formats import Format
+from sparsegen.lowering.integer_program import IntegerProgram
+from sparsegen.lowering.leads import lead_of
+from sparsegen.promised import bound
+
+CASES = {
+    "binary": (SMALL["binary_rbf"], Format("q7", "grid")),
+    "several": (SMALL["laplacian_text"], Format("q15", "f32")),
+    "narrow": (model([rbf(0.5)], 12, 5, (0, 1, 2)), Format("q15c8", "f32")),
+}
+
+
+def plain_lead(scores: list[float]) -> float:
+    if len(scores) == 1:
+        return abs(scores[0])
+    second, first = sorted(scores)[-2:]
+    return first - second
+
+
+@pytest.mark.parametrize(("of", "numbers"), CASES.values(), ids=CASES)
+@pytest.mark.parametrize("n", [39, 40])
+def test_leads_are_counted_like_a_plain_twin_and_prove_labels(of, numbers, n):
+    near = rows(of)[:n]
+    X = np.vstack([near[: n // 2], 3.0 * near[n // 2 :]])  # the twin must see rows out of range too
+    lowered = lower(of, Format(numbers.dtype, numbers.input, rows=near))
+    program, found, proof = lowered.program, lowered.leads, lowered.guarantee
+    assert isinstance(program, IntegerProgram) and found is not None and proof is not None
+    assert (found.rows, found.calibrated, found.margin) == (n, True, bound(proof.margin))
+    expected = [plain_lead(scores) for scores in of.scores(near).tolist()]
+    assert np.allclose(lead_of(of.scores(near)), expected)
+    assert 2 * sum(lead >= found.typical for lead in expected) >= n > 2 * sum(lead > found.typical for lead in expected)
+    covered = program.covers(near)
+    assert found.proved == sum(lead > float(found.margin) and ok for lead, ok in zip(expected, covered, strict=True))
+    sure = (lead_of(of.scores(X)) > float(found.margin)) & program.covers(X)
+    assert 0 < np.count_nonzero(sure) < len(X)
+    assert np.array_equal(program.predict_index(program.inputs(X))[sure], of.predict_index(X)[sure])
+
+
+def test_what_is_said_names_the_rows_and_the_condition():
+    of = SMALL["laplacian_text"]
+    said = [str(lower(of, Format("q15", "f32", rows=given)).leads) for given in (rows(of), None)]
+    assert "on half of 40 calibration rows; on " in said[0] and "points near the vectors" in said[1]
+    assert all("and they are in range, which proves their label" in text for text in said)
