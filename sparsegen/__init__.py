@@ -8,6 +8,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from sparsegen.later import VERBS
 from sparsegen.version import __version__
 
 if TYPE_CHECKING:
@@ -24,6 +25,8 @@ _HOMES = {
 }
 """Where the public names are; any other estimator is found by loading all methods."""
 
+VERBS.update(dict.fromkeys(("export", "verify", "bench"), "sparsegen.verbs"))
+
 __all__ = ["SLMC", "SVM", "SparseModel", "__version__", "from_sklearn"]
 
 
@@ -38,3 +41,10 @@ def __getattr__(name: str) -> Any:
             if estimator.__name__ == name:
                 return estimator
     raise AttributeError(f"module 'sparsegen' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    """Return the public names and the estimator of every method, which loads them all."""
+    from sparsegen.methods import METHODS
+
+    return sorted({*__all__, *(estimator.__name__ for estimator in METHODS.values())})

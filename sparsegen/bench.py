@@ -68,6 +68,20 @@ class Cost:
         included = " with its input" if ram > self.profile.ram_bytes else ""
         return self.profile.misfit("the model", self.device, f"it{included} {short}")
 
+    def __str__(self) -> str:
+        measured = self.measurement
+        figures = (
+            ("{:,} bytes of flash", measured.flash),
+            ("{:,} bytes of RAM with its input", self.ram_with_input),
+            ("{:,.0f} instructions", measured.instructions),
+            ("{:,.0f} cycles", measured.cycles),
+            ("{:.3g} ms", self.milliseconds),
+            ("{:.2f} microseconds", measured.latency_us),
+        )
+        known = ", ".join(text.format(figure) for text, figure in figures if figure is not None)
+        problem = "" if self.problem is None else f"; {self.problem}"
+        return f"{self.device}, {self.dtype}: {known or 'nothing measured'}{problem}"
+
 
 def _share(value: float | None, whole: float) -> float | None:
     return None if value is None else value / whole

@@ -24,6 +24,7 @@ from sparsegen.lowering.agreement import compare_labels, label_indices
 from sparsegen.lowering.formats import FLOAT32, Format
 from sparsegen.lowering.lowered import Lowered, Reference
 from sparsegen.model import SparseModel, class_indices
+from sparsegen.promised import bound, percent
 from sparsegen.targets import Export, Target, as_target
 
 TOLERANCE = 1e-4  # of the scores, relative to the largest
@@ -68,6 +69,16 @@ class Verdict:
     def ok(self) -> bool:
         """Whether the device computes what it must, and that is about as accurate as the model."""
         return self.agrees and self.lost is None
+
+    def __str__(self) -> str:
+        result = "ok" if self.ok else "DIFFERS" if not self.agrees else f"LOSES {self.lost}"
+        labels = (("same labels", self.same_labels), ("accuracy", self.accuracy), ("model", self.real_accuracy))
+        shares = "".join(f", {name} {percent(share)}" for name, share in labels if share is not None)
+        undecided = f", {self.undecided} undecided" if self.undecided else ""
+        return (
+            f"{self.device}, {self.dtype}: {result}: {self.mismatches} of {self.rows} rows differ{undecided}, "
+            f"|score difference| at most {bound(self.max_difference)}{shares}"
+        )
 
 
 def devices_for(runs_as: str, names: Iterable[str] | None) -> list[Device]:

@@ -22,6 +22,12 @@ def test_estimators_are_found_by_class_name() -> None:
         assert getattr(sparsegen, estimator.__name__) is estimator
 
 
+def test_completion_shows_every_method() -> None:
+    from sparsegen.methods import METHODS
+
+    assert set(dir(sparsegen)) == {*sparsegen.__all__, *(estimator.__name__ for estimator in METHODS.values())}
+
+
 @pytest.mark.parametrize("name", ["slmc", "SLCM", "_private", "nothing"])
 def test_unknown_names_are_attribute_errors(name: str) -> None:
     with pytest.raises(AttributeError, match=f"'sparsegen' has no attribute '{name}'"):

@@ -14,7 +14,7 @@ import sparsegen
 
 PACKAGE = Path(sparsegen.__file__).parent
 ROAD = (
-    ("errors", "registry", "arrays", "compiled", "files", "promised", "progress", "threads", "version"),
+    ("errors", "registry", "arrays", "compiled", "files", "later", "promised", "progress", "threads", "version"),
     ("data",),
     ("kernels",),
     ("model",),
@@ -27,6 +27,7 @@ ROAD = (
     ("firmware",),
     ("verify",),
     ("bench",),
+    ("verbs",),
     ("demo",),
     ("cli",),
     ("__init__", "__main__"),

@@ -10,7 +10,7 @@ import typer
 
 from sparsegen.cli.app import app
 from sparsegen.cli.console import print_json, say
-from sparsegen.cli.formats import AUTO, lowered_by
+from sparsegen.cli.formats import lowered_by
 from sparsegen.cli.options import (
     Calibrate,
     EarlyExit,
@@ -56,6 +56,8 @@ def export(
     as_json: Json = False,
 ) -> None:
     """Write a model as source code or as an ONNX graph."""
+    from sparsegen.lowering.choose_format import AUTO
+
     if max_loss is not None and dtype != AUTO:
         raise OptionError("--max-loss goes with --dtype auto; give both or neither")
 

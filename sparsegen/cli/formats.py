@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from sparsegen.model import SparseModel
     from sparsegen.targets import Target
 
-AUTO = "auto"
-DEFAULT_MAX_LOSS = 0.5
 T = TypeVar("T")
 
 
@@ -63,19 +61,16 @@ def lowered_by(
 
     A format that loses too much is refused, unless ``--force`` is given.
     """
-    from sparsegen.lowering.choose_format import choose_format
+    from sparsegen.lowering.choose_format import AUTO, DEFAULT_MAX_LOSS, lower_checked
     from sparsegen.lowering.formats import INTEGERS
-    from sparsegen.lowering.require_agreement import require_agreement
 
     any_integers = INTEGERS[0].name
     formats = parse_formats(any_integers if dtype == AUTO else dtype, reads, early_exit=early_exit)
     if len(formats) > 1:
         raise OptionError(f"an export has one number format, but --dtype is {dtype!r}; export once for each")
     (wanted,) = calibrated(formats, model, calibrate, label)
-    if dtype != AUTO:
-        lowered = target.lower(model, wanted)
-        return lowered if force else require_agreement(lowered)
-    return choose_format(model, wanted, DEFAULT_MAX_LOSS if max_loss is None else max_loss, target.lower).lowered
+    most = (DEFAULT_MAX_LOSS if max_loss is None else max_loss) if dtype == AUTO else None
+    return lower_checked(model, wanted, target.lower, max_loss=most, force=force)
 
 
 def run_each(formats: list[Format], target: str, run: Callable[[Format], list[T]]) -> list[T]:

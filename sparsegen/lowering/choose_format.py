@@ -10,8 +10,12 @@ from sparsegen.lowering import lower
 from sparsegen.lowering.agreement import Agreement
 from sparsegen.lowering.formats import F32, INTEGERS, Format, IntegerFormat
 from sparsegen.lowering.lowered import Lowered
+from sparsegen.lowering.require_agreement import require_agreement
 from sparsegen.model import SparseModel
 
+AUTO = "auto"
+"""Stands for the smallest number format that is accurate enough."""
+DEFAULT_MAX_LOSS = 0.5  # points of accuracy
 WORD_BYTES = 4
 
 
@@ -21,6 +25,24 @@ class Choice:
 
     lowered: Lowered
     tried: tuple[Agreement, ...]
+
+
+def lower_checked(
+    model: SparseModel,
+    wanted: Format,
+    lower: Callable[[SparseModel, Format], Lowered] = lower,
+    *,
+    max_loss: float | None = None,
+    force: bool = False,
+) -> Lowered:
+    """Return the model in the wanted format, or, given ``max_loss``, in the smallest that loses no more.
+
+    A wanted format that loses too much is refused unless ``force`` insists on it.
+    """
+    if max_loss is not None:
+        return choose_format(model, wanted, max_loss, lower).lowered
+    lowered = lower(model, wanted)
+    return lowered if force else require_agreement(lowered)
 
 
 def choose_format(

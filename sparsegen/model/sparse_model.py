@@ -6,12 +6,12 @@ scores(x) = sum_k coef[:, k, :] @ K_k(Z, T(x)) + intercept
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,11 +21,15 @@ from sparsegen.data.checks import printable
 from sparsegen.errors import ModelError, OptionError
 from sparsegen.files import write_atomic
 from sparsegen.kernels import KERNELS, BoundKernel
+from sparsegen.later import verb
 from sparsegen.model.card import checked_card
 from sparsegen.model.checks import check_calibration, check_classes, check_shapes, frozen_numbers
 from sparsegen.model.file import decode, encode, read_bytes
 from sparsegen.model.predictor import Predictor
 from sparsegen.model.transform import Transform
+
+if TYPE_CHECKING:
+    from sparsegen.model.inspection import Inspection
 
 BLOCK_BYTES = 1 << 27  # rows are scored in blocks of about this size
 
@@ -41,7 +45,7 @@ class Calibration:
     offset: float = 0.0
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class SparseModel:
     """A trained classifier: arrays, numbers and strings only, checked when made and never changed after."""
 
@@ -76,6 +80,17 @@ class SparseModel:
 
     def __hash__(self) -> int:
         return hash(self.sha256)
+
+    def __repr__(self) -> str:
+        from sparsegen.model.inspection import one_line
+
+        return one_line(self)
+
+    def _repr_html_(self) -> str:
+        """Return the model as a card for notebooks."""
+        from sparsegen.model.inspection import html_card
+
+        return html_card(self.inspect())
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Return how to copy or pickle a model: through the checked file format, never as Python objects."""
@@ -135,6 +150,77 @@ class SparseModel:
         The first one on a computer is compiled, which takes seconds; Numba keeps the machine code for later ones.
         """
         return Predictor(self)
+
+    def inspect(self) -> Inspection:
+        """Return the model's facts and its card by name, which print as a table."""
+        from sparsegen.model.describe import describe
+        from sparsegen.model.inspection import Inspection
+
+        return Inspection(describe(self))
+
+    def export(
+        self,
+        target: str = "c",
+        folder: str | Path | None = None,
+        *,
+        name: str = "model",
+        dtype: str = "f32",
+        input: str = "f32",
+        rows: ArrayLike | None = None,
+        labels: ArrayLike | None = None,
+        max_loss: float | None = None,
+        early_exit: bool = False,
+        device: str | None = None,
+        force: bool = False,
+    ) -> Any:
+        """Return the model as source code or as a graph, an ``Export``; written into ``folder`` if there is one.
+
+        ``dtype`` is a number format, or ``"auto"`` for the smallest that loses at most ``max_loss`` points of accuracy.
+        Integers choose their scales on ``rows``, with their ``labels``, or on what the card tells. ``device`` is what
+        the inner loops are for. ``force`` goes on where integers lose too much, and overwrites what others wrote.
+        """
+        given = {"dtype": dtype, "input": input, "rows": rows, "labels": labels, "early_exit": early_exit}
+        return verb("export")(self, target, folder, name=name, max_loss=max_loss, device=device, force=force, **given)
+
+    def verify(
+        self,
+        X: ArrayLike,
+        y: ArrayLike | None = None,
+        *,
+        device: str | Iterable[str] | None = None,
+        target: str = "c",
+        dtype: str = "f32",
+        input: str = "f32",
+        rows: ArrayLike | None = None,
+        labels: ArrayLike | None = None,
+        early_exit: bool = False,
+    ) -> Any:
+        """Return ``Verdicts``, one for each device: whether it computes for every row of ``X`` what Python computes.
+
+        Without ``device`` these are all that can run here. ``y`` are the labels of ``X``; the rest is as for
+        :meth:`export`.
+        """
+        given = {"dtype": dtype, "input": input, "rows": rows, "labels": labels, "early_exit": early_exit}
+        return verb("verify")(self, X, y, device=device, target=target, **given)
+
+    def bench(
+        self,
+        X: ArrayLike | None = None,
+        *,
+        device: str | Iterable[str] | None = None,
+        target: str = "c",
+        dtype: str = "f32",
+        input: str = "f32",
+        rows: ArrayLike | None = None,
+        labels: ArrayLike | None = None,
+        early_exit: bool = False,
+    ) -> Any:
+        """Return ``Costs``, one for each device: flash, RAM, instructions, cycles or time of a prediction.
+
+        They are measured on the rows of ``X``, or on examples of the model's own; the rest is as for :meth:`verify`.
+        """
+        given = {"dtype": dtype, "input": input, "rows": rows, "labels": labels, "early_exit": early_exit}
+        return verb("bench")(self, X, device=device, target=target, **given)
 
     @cached_property
     def sha256(self) -> str:

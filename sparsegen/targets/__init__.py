@@ -24,7 +24,7 @@ PORTABLE = "portable"
 FLOAT = np.dtype(np.float32)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Export:
     """The files of one exported model, and what a device must know to run them."""
 
@@ -57,6 +57,12 @@ class Export:
         if self.lowered is None:
             raise ValueError(f"{self.name} was not lowered from a model")
         return self.lowered.program
+
+    def __repr__(self) -> str:
+        dtype = "" if self.lowered is None else f", {self.lowered.format.dtype}"
+        promises = [] if self.lowered is None else [f"{subject}: {text}" for subject, text in self.lowered.promises]
+        head = f"{self.target} export {self.name!r}: {self.table_bytes:,} bytes of tables{dtype}"
+        return "\n".join([head, *(f"  {path}" for path in self.files), *promises, f"next: {self.usage}"])
 
     def save(self, folder: Path, *, force: bool = False) -> None:
         """Write the files; a build never sees some of this export and some of an older one.

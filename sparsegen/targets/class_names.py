@@ -16,7 +16,7 @@ MAX_SIGNIFICANT = 63  # characters of an identifier that every C99 compiler tell
 MACRO_WORDS = frozenset(
     ("ASM", "CLASSES", "EXPORT", "FEATURES", "H", "IMPLEMENTATION", "IMPLEMENTED", "OUTPUTS", "ROM", "UNIT", "VECTORS")
 )
-"""Words of a header's macros: what model ``a`` calls its class ``features``, model ``a_class`` may define as a macro."""
+"""Words of a header's macros: what model ``a`` makes of its class ``features``, model ``a_class`` may define."""
 UNNAMED = "unnamed"
 
 

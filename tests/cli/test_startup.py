@@ -12,7 +12,7 @@ from sparsegen.cli import COMMANDS
 from sparsegen.cli.list import LISTS
 
 HEAVY = {"numba", "scipy", "sklearn", "onnx", "pandas", "matplotlib", "jinja2", "safetensors"}
-SMALL_THINGS = {"arrays", "cli", "compiled", "errors", "files", "promised", "progress", "registry", "version"}
+SMALL_THINGS = {"arrays", "cli", "compiled", "errors", "files", "later", "promised", "progress", "registry", "version"}
 REPORT = "import json; print(json.dumps(sorted(sys.modules)))\n"
 
 
