@@ -6,6 +6,9 @@ from sparsegen.targets import TARGETS
 from sparsegen.targets.c.package import Package, PackagedModel
 from sparsegen.targets.packages.arduino_names import check_header
 
+SPECIFICATION = "https://arduino.github.io/arduino-cli/latest/library-specification/"
+"""The ``url`` of a library that has no page of its own: the field must be there, and must lead somewhere."""
+
 
 class Arduino(Package):
     """A library for every board; its sketch runs the self-test and prints predictions."""
@@ -22,7 +25,9 @@ class Arduino(Package):
         """Return the library."""
         sketch = _sketch(model.name)
         return {
-            "library.properties": model.render("arduino/library.properties.j2"),
+            "library.properties": model.render("arduino/library.properties.j2", specification=SPECIFICATION),
+            "README.md": model.render("arduino/README.md.j2"),
+            "LICENSE": model.render("package/LICENSE.j2"),
             "keywords.txt": model.render("arduino/keywords.txt.j2"),
             f"src/{model.name}.c": model.source,
             f"src/{model.name}.h": model.header,

@@ -20,7 +20,7 @@ class CMake(Package):
     def files(self, model: PackagedModel) -> dict[str, bytes]:
         """Return the project."""
         return {
-            "CMakeLists.txt": model.render("cmake/CMakeLists.txt.j2"),
+            "CMakeLists.txt": model.render("cmake/CMakeLists.txt.j2", find_version=model.version.rpartition(".")[0]),
             f"src/{model.name}.c": model.source,
             f"src/{model.name}.h": model.header,
             "example_main.c": model.main,

@@ -13,8 +13,8 @@ class Zephyr(Package):
     description = "Zephyr module (module.yml, CMake, Kconfig) with a sample"
 
     def usage(self, name: str) -> str:
-        """Return the command that builds the sample and runs it in QEMU."""
-        return "west build -b qemu_cortex_m3 samples/predict -t run"
+        """Return the command that builds the sample and runs it in QEMU; outside a workspace west has no ``build``."""
+        return "west build -b qemu_cortex_m3 samples/predict -t run  # in a west workspace, or with ZEPHYR_BASE set"
 
     def files(self, model: PackagedModel) -> dict[str, bytes]:
         """Return the module and its sample."""

@@ -102,7 +102,8 @@ def test_library_properties_keep_to_the_specification(name):
     assert re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9 _.-]{0,62}", fields["name"]) and re.search("[A-Za-z]", fields["name"])
     assert re.fullmatch(r"(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)", fields["version"])
     assert fields["category"] in CATEGORIES
-    assert re.fullmatch(r"https?://[a-z0-9.]+/\w+", fields["url"])
+    assert fields["url"] == "https://arduino.github.io/arduino-cli/latest/library-specification/"
+    assert not re.search(r"example\.(com|org|net)", files["library.properties"].decode())
     assert fields["architectures"] == "*"
     assert f"src/{fields['includes']}" in files
     assert all(value.strip() == value and value for value in fields.values())
@@ -113,12 +114,30 @@ def test_the_layout_is_that_of_a_library():
     files = TARGETS["arduino"].export(SMALL["poly"], "gestures").files
     sketches = [path for path in files if path.endswith(".ino")]
     assert sketches == ["examples/Gestures/Gestures.ino"]  # a sketch has the name of its folder
-    assert {path.split("/")[0] for path in files} == {"library.properties", "keywords.txt", "src", "examples"}
+    top = {"library.properties", "keywords.txt", "README.md", "LICENSE", "src", "examples"}
+    assert {path.split("/")[0] for path in files} == top
     for line in files["keywords.txt"].decode().splitlines():
-        assert line.startswith("# ") or re.fullmatch(r"\w+\t(KEYWORD2|LITERAL1)", line)
+        assert line.startswith("# ") or re.fullmatch(r"\w+\t(KEYWORD1|KEYWORD2|LITERAL1)", line)
     header = files["src/gestures.h"].decode()
     for keyword in re.findall(r"^(\w+)\t", files["keywords.txt"].decode(), re.MULTILINE):
         assert keyword in header
+
+
+def test_what_arduino_lint_asks_of_a_library():
+    """Those of its rules that files alone decide: a readme, a licence it knows, no stray sketch, distinct keywords."""
+    files = TARGETS["arduino"].export(model([rbf()], 3, 3, HOSTILE), "gestures").files
+    readme, licence = files["README.md"].decode(), files["LICENSE"].decode()
+    assert "# gestures\n" in readme and "#include <gestures.h>" in readme and "gestures_predict(x)" in readme
+    assert "Permission to use, copy, modify, and/or distribute this software" in licence
+    assert not [path for path in files if path.endswith((".exe", ".ino")) and not path.startswith("examples/")]
+    assert not [
+        path for path in files if set(path) - set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./")
+    ]
+    keywords = [line.split("\t")[0] for line in files["keywords.txt"].decode().splitlines() if not line.startswith("#")]
+    assert len(set(keywords)) == len(keywords) and "GESTURES_CLASS_QUOTE_INSIDE" in keywords
+    fields = properties(files["library.properties"].decode())
+    assert fields["sentence"].endswith(".") and "arduino" not in fields["name"].lower()
+    assert all(0 < len(value) < 250 for value in fields.values())
 
 
 @pytest.mark.parametrize("name", ["wire", "SPI", "Servo", "print", "ArduinoThing", "arduino_x", "arduino"])

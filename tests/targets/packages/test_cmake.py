@@ -9,6 +9,9 @@ from c_programs import compiler
 from golden_models import SMALL
 from wrapped import packed
 
+import sparsegen
+from sparsegen.targets.c.package import release
+
 
 @pytest.fixture(scope="module")
 def packages(tmp_path_factory):
@@ -44,8 +47,10 @@ USERS = {
 FetchContent_Declare(one SOURCE_DIR "{m}")
 FetchContent_Declare(two SOURCE_DIR "{test}")
 FetchContent_MakeAvailable(one two)""",
-    "installed": "find_package(sparsegen_m REQUIRED)\nfind_package(sparsegen_test REQUIRED)",
+    "installed": "find_package(sparsegen_m {version} REQUIRED)\nfind_package(sparsegen_test REQUIRED)",
 }
+MINOR = release(sparsegen.__version__).rpartition(".")[0]
+"""What a user asks for: the first two numbers."""
 MAIN = '#include "m.h"\n#include "test.h"\n#include <math.h>\n#include <stdlib.h>\n'
 MAIN += 'int main(void) { return m_selftest() + test_selftest() + (int)floor(atof("0.5")); }\n'
 
@@ -60,7 +65,7 @@ def test_a_project_links_two_models(way, packages, tmp_path):
             build(package.folder, tmp_path / name)
             run(tmp_path, cmake, "--install", tmp_path / name, "--prefix", tmp_path / "prefix")
         options = [f"-DCMAKE_PREFIX_PATH={tmp_path / 'prefix'}"]
-    models = USERS[way].format(**{name: package.folder.as_posix() for name, package in packages.items()})
+    models = USERS[way].format(version=MINOR, **{name: package.folder.as_posix() for name, package in packages.items()})
     (tmp_path / "user").mkdir()
     (tmp_path / "user" / "main.c").write_text(MAIN)
     (tmp_path / "user" / "CMakeLists.txt").write_text(
@@ -70,3 +75,20 @@ def test_a_project_links_two_models(way, packages, tmp_path):
     build(tmp_path / "user", tmp_path / "out", *options)
     assert subprocess.run([tmp_path / "out" / "user"], check=False).returncode == 0
     assert not list((tmp_path / "out").glob("**/*_example"))
+
+
+def test_another_version_is_refused(packages, tmp_path):
+    (cmake,) = compiler("cmake")
+    build(packages["m"].folder, tmp_path / "m")
+    run(tmp_path, cmake, "--install", tmp_path / "m", "--prefix", tmp_path / "prefix")
+    major, minor = map(int, MINOR.split("."))
+    wanted = {f"{major}.{minor}": 0, f"{major}.{minor}.999": 1, f"{major}.{minor + 1}": 1, f"{major + 1}.{minor}": 1}
+    for version, code in wanted.items():
+        (tmp_path / "CMakeLists.txt").write_text(
+            "cmake_minimum_required(VERSION 3.14)\nproject(user LANGUAGES C)\n"
+            f"find_package(sparsegen_m {version} REQUIRED)\n"
+        )
+        command = [cmake, "-S", tmp_path, "-B", tmp_path / version, f"-DCMAKE_PREFIX_PATH={tmp_path / 'prefix'}"]
+        found = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+        assert found.returncode == code, found.stderr
+        assert code == 0 or "sparsegen_m-config.cmake, version:" in found.stderr
