@@ -22,7 +22,17 @@ from sparsegen.targets.c.package import release
 
 
 def test_the_promised_packages_are_there():
-    assert set(PACKAGES) >= {"header", "cpp", "arduino", "platformio", "cmake", "zephyr", "micropython"}
+    assert set(PACKAGES) >= {
+        "header",
+        "cpp",
+        "arduino",
+        "platformio",
+        "cmake",
+        "zephyr",
+        "micropython",
+        "rust",
+        "esp-idf",
+    }
     assert all(TARGETS[name].name == name and TARGETS[name].description for name in PACKAGES)
 
 
