@@ -2,10 +2,82 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 
 HUNDREDTH = Decimal("0.01")
 BOUND_DIGITS = 4
+QUANTILE = 1.959963984540055
+"""Of the normal distribution at 97.5 %, rounded up."""
+
+
+@dataclass(frozen=True)
+class Accuracy:
+    """How many rows were labelled correctly, and in which interval the share of all such rows lies.
+
+    Rows of one group (a recording, a person) may all be right or wrong together, so that they are worth as little as
+    one independent row. ``independent`` says what the rows are worth in that worst case.
+    """
+
+    correct: int
+    rows: int
+    independent: float | None = None
+    """How many independent rows the rows are worth, where they belong to groups; ``None`` counts every row."""
+    groups: int | None = None
+    """How many groups the rows belong to, where that is known."""
+
+    @property
+    def share(self) -> float:
+        """Share of the rows labelled correctly."""
+        return self.correct / self.rows
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """The 95 % confidence interval of the share."""
+        return wilson(self.share, self.rows if self.independent is None else self.independent)
+
+    def on(self, correct: int, rows: int) -> Accuracy:
+        """Return the accuracy on some of these rows, which are worth as much less, and never more if they repeat."""
+        if self.independent is None and rows <= self.rows:
+            return Accuracy(correct, rows)
+        most = self.rows if self.independent is None else self.independent
+        return Accuracy(correct, rows, max(1.0, min(1.0, rows / self.rows) * most))
+
+    def __str__(self) -> str:
+        groups = "" if self.groups is None else f" in {self.groups} groups"
+        return f"{percent(self.share)} of {self.rows} rows{groups} ({self.in_words()})"
+
+    def in_words(self, *, may_be_known: bool = False) -> str:
+        """Return the interval with its condition, rounded outwards; the model may know the rows from training."""
+        low, high = (100 * _exact(end) for end in self.interval)
+        unit = "rows" if self.independent is None else "groups of rows"
+        ends = f"{_rounded(low, ROUND_FLOOR)} to {_rounded(high, ROUND_CEILING)} %"
+        condition = f"{unit} are independent" + (" and were never trained on" if may_be_known else "")
+        return f"95 % interval {ends} if {condition}"
+
+
+def wilson(share: float, rows: float) -> tuple[float, float]:
+    """Return Wilson's 95 % confidence interval of a share that was measured on independent rows.
+
+    E. B. Wilson, Probable inference, the law of succession, and statistical inference, JASA 22 (1927).
+    """
+    square = QUANTILE**2
+    centre = share + square / (2 * rows)
+    reach = QUANTILE * math.sqrt(share * (1 - share) / rows + square / (4 * rows**2))
+    slack = 1e-12  # what rounding may have done to the ends
+    low, high = ((centre + side * reach) / (1 + square / rows) + side * slack for side in (-1, 1))
+    return (0.0 if share == 0 else max(0.0, low), 1.0 if share == 1 else min(1.0, high))
+
+
+def worth(sizes: Iterable[int]) -> float:
+    """Return how many independent rows groups of these sizes are worth where each is all right or all wrong.
+
+    That is Kish's effective sample size: the number of groups where they are equally large, fewer where they are not.
+    """
+    listed = list(sizes)
+    return float(sum(listed) ** 2 / sum(size**2 for size in listed))
 
 
 def percent(share: float) -> str:

@@ -8,19 +8,32 @@ from collections.abc import Mapping
 from typing import Any
 
 from sparsegen.errors import ModelError
+from sparsegen.model.confusion import COUNTS, MAX_MATRIX
+from sparsegen.model.held_out import decoded
+from sparsegen.promised import Accuracy
 
 MAX_CARD_DEPTH = 20
 LARGEST = 3.4028234663852886e38
 """The largest float32: no device reads a feature beyond it."""
 
 
-def checked_card(card: Mapping[str, Any], n_features: int, n_projected: int) -> dict[str, Any]:
-    """Return a copy of a card that holds plain JSON values only and suits a model's raw and projected features."""
+def checked_card(card: Mapping[str, Any], n_features: int, n_projected: int, n_classes: int) -> dict[str, Any]:
+    """Return a copy of a card that holds plain JSON values only and suits a model's features and classes."""
     plain = _plain_json(card)
+    counts = {"projected_ranges": n_projected, "confusion": n_classes, "class_counts": n_classes}
     for name, check in CHECKS.items():
         if plain.get(name) is not None:
-            check(plain[name], n_projected if name == "projected_ranges" else n_features)
+            check(plain[name], counts.get(name, n_features))
     return plain
+
+
+def known_accuracy(card: Mapping[str, Any]) -> Accuracy | None:
+    """Return the accuracy on test rows that a checked card tells of; ``None`` where it says too little."""
+    share, rows = card.get("accuracy"), card.get("test_rows")
+    if share is None or not rows:
+        return None
+    correct, independent = math.floor(share * rows + 1e-6), card.get("test_independent")
+    return Accuracy(correct, rows, None if independent is None else min(independent, rows), card.get("test_groups"))
 
 
 def is_finite_number(value: object) -> bool:
@@ -60,8 +73,57 @@ def _check_accuracy(value: Any, _: int) -> None:
 
 
 def _check_test_rows(value: Any, _: int) -> None:
-    if type(value) is not int or not 0 <= value < 2**63:
+    if not _is_count(value):
         raise ModelError("the number of test rows in its card is not a whole number")
+
+
+def _is_count(value: object) -> bool:
+    return type(value) is int and 0 <= value < 2**63
+
+
+def _check_test_groups(value: Any, _: int) -> None:
+    if not _is_count(value) or value == 0:
+        raise ModelError("the number of test groups in its card is not a whole number from 1")
+
+
+def _check_test_independent(value: Any, _: int) -> None:
+    if not is_finite_number(value) or value < 1:
+        raise ModelError("the number of independent test rows in its card is not a number from 1")
+
+
+def _check_counts(lists: Any, n_lists: int, n_classes: int) -> None:
+    good = isinstance(lists, list) and len(lists) == n_lists and all(isinstance(row, list) for row in lists)
+    if not good or not all(len(row) == n_classes and all(map(_is_count, row)) for row in lists):
+        raise ModelError(f"the counts of test rows in its card are not whole numbers for each of {n_classes} classes")
+    if not any(map(sum, lists)):
+        raise ModelError("the counts of test rows in its card are all 0")
+
+
+def _check_confusion(value: Any, n_classes: int) -> None:
+    if n_classes > MAX_MATRIX:
+        raise ModelError(f"its card has a confusion matrix of more than {MAX_MATRIX} classes")
+    _check_counts(value, n_classes, n_classes)
+
+
+def _check_class_counts(value: Any, n_classes: int) -> None:
+    _check_counts([value.get(name) for name in COUNTS] if isinstance(value, dict) else None, len(COUNTS), n_classes)
+    rows, given, correct = (value[name] for name in COUNTS)
+    if any(right > min(n, m) for right, n, m in zip(correct, rows, given, strict=True)):
+        raise ModelError("the counts of test rows in its card have more right rows than rows")
+    if sum(rows) != sum(given) or not sum(rows):
+        raise ModelError("the counts of test rows in its card do not add up")
+
+
+def _check_held_out(value: Any, _: int) -> None:
+    try:
+        decoded(value if isinstance(value, str) else "")
+    except ValueError:
+        raise ModelError("what its card remembers of the held-out rows is not a list of hashes") from None
+
+
+def _check_final_rows(value: Any, _: int) -> None:
+    if not _is_count(value) or value == 0:
+        raise ModelError("the number of rows of the final training in its card is not a whole number from 1")
 
 
 def _check_feature_names(value: Any, n_features: int) -> None:
@@ -83,6 +145,12 @@ CHECKS = {
     "method": _check_method,
     "accuracy": _check_accuracy,
     "test_rows": _check_test_rows,
+    "test_groups": _check_test_groups,
+    "test_independent": _check_test_independent,
+    "confusion": _check_confusion,
+    "class_counts": _check_class_counts,
+    "held_out": _check_held_out,
+    "final_rows": _check_final_rows,
     "feature_names": _check_feature_names,
     "ranges": _check_ranges,
     "projected_ranges": _check_ranges,

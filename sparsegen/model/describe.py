@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from sparsegen.model.card import known_accuracy
+from sparsegen.model.confusion import Confusion
 from sparsegen.model.sparse_model import SparseModel
 
 
@@ -18,4 +20,12 @@ def describe(model: SparseModel) -> dict[str, Any]:
         "classes": list(model.classes),
         "sha256": model.sha256,
     }
+    if (accuracy := known_accuracy(model.card)) is not None:
+        facts["accuracy_interval"] = list(accuracy.interval)
+    if (confusion := Confusion.from_card(model.card)) is not None:
+        facts |= {
+            "balanced_accuracy": confusion.balanced,
+            "f1": confusion.f1,
+            "per_class": confusion.by_class(model.classes),
+        }
     return {**facts, **model.card, **facts}  # facts come first, and an untrusted card cannot contradict them

@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 
 from sparsegen.arrays import Array
 from sparsegen.files import write_atomic
+from sparsegen.model.held_out import held_out
+from sparsegen.model.judged import Judged, judge
 from sparsegen.model.sparse_model import Label, SparseModel
 
 
@@ -42,7 +44,15 @@ class Predictions:
 
     def accuracy(self, y: NDArray[Any]) -> float:
         """Return the share of rows whose label is the true one; ``1`` and ``"1"`` are the same label."""
-        return float(np.mean(np.array(self.labels).astype(str) == y.astype(str)))
+        return float(np.mean(self._right(y)))
+
+    def test(self, model: SparseModel, X: Array, y: NDArray[Any]) -> Judged:
+        """Return how many of the rows the model labels correctly, of all and of those held out in training."""
+        right = self._right(y)
+        return judge(model, right, right, held_out(model.card, X))
+
+    def _right(self, y: NDArray[Any]) -> NDArray[np.bool_]:
+        return np.asarray(np.array(self.labels).astype(str) == y.astype(str))
 
 
 def _csv(rows: Iterable[Sequence[object]]) -> str:

@@ -69,9 +69,8 @@ class SparseModel:
         object.__setattr__(self, "kernels", tuple(self.kernels))
         object.__setattr__(self, "classes", tuple(self.classes))
         check_shapes(self)
-        object.__setattr__(
-            self, "card", MappingProxyType(checked_card(self.card, self.n_features, self.transform.n_projected))
-        )
+        card = checked_card(self.card, self.n_features, self.transform.n_projected, len(self.classes))
+        object.__setattr__(self, "card", MappingProxyType(card))
         check_classes(self.classes)
         check_calibration(self)
 

@@ -18,7 +18,7 @@ from safetensors.numpy import load, save
 from sparsegen.errors import ModelError
 from sparsegen.kernels import KERNELS
 from sparsegen.model import Calibration, SparseModel, Transform
-from sparsegen.model.card import MAX_CARD_DEPTH
+from sparsegen.model.card import CHECKS, MAX_CARD_DEPTH, known_accuracy
 from sparsegen.model.file import MAX_HEADER_BYTES, seal
 
 
@@ -461,6 +461,24 @@ def test_an_accuracy_that_is_none_is_refused(value: Any) -> None:
         ({"ranges": {"low": [0.0, 2.0], "high": [1.0, 1.0]}}, "the range of feature 1"),
         ({"ranges": {"low": [0.0, 10**400], "high": [1.0, 10**400]}}, "finite numbers"),
         ({"ranges": [[0.0, 0.0], [1.0, 1.0]]}, "finite numbers"),
+        ({"test_groups": 0}, "the number of test groups"),
+        ({"test_independent": 0.5}, "the number of independent test rows"),
+        ({"test_independent": True}, "the number of independent test rows"),
+        ({"confusion": [[1, 2]]}, "for each of 2 classes"),
+        ({"confusion": [[1, 2], [3]]}, "for each of 2 classes"),
+        ({"confusion": [[1, 2], [3, -1]]}, "for each of 2 classes"),
+        ({"confusion": [[1, 2], [3, True]]}, "for each of 2 classes"),
+        ({"confusion": [1, 2]}, "for each of 2 classes"),
+        ({"confusion": [[0, 0], [0, 0]]}, "are all 0"),
+        ({"class_counts": [1, 2]}, "for each of 2 classes"),
+        ({"class_counts": {"rows": [1, 1], "given": [1, 1]}}, "for each of 2 classes"),
+        ({"class_counts": {"rows": [1, 1], "given": [2, 0], "correct": [2, 0]}}, "more right rows than rows"),
+        ({"class_counts": {"rows": [1, 1], "given": [2, 1], "correct": [1, 1]}}, "do not add up"),
+        ({"held_out": "AAA"}, "not a list of hashes"),
+        ({"held_out": ["AAAAAA=="]}, "not a list of hashes"),
+        ({"held_out": "\u202e"}, "not a list of hashes"),
+        ({"final_rows": 0}, "the number of rows of the final training"),
+        ({"final_rows": "all"}, "the number of rows of the final training"),
     ],
 )
 def test_a_card_must_have_the_form_that_is_read(card: dict[str, Any], told: str) -> None:
@@ -469,8 +487,17 @@ def test_a_card_must_have_the_form_that_is_read(card: dict[str, Any], told: str)
 
 
 def test_a_card_may_leave_anything_out() -> None:
-    names = ("accuracy", "test_rows", "method", "feature_names", "ranges")
+    names = tuple(CHECKS)
     assert set(binary(card=dict.fromkeys(names)).card.values()) == {None}
+
+
+def test_a_card_tells_its_accuracy_and_never_a_row_too_many() -> None:
+    assert known_accuracy({"accuracy": 0.5}) is None and known_accuracy({"accuracy": 1.0, "test_rows": 0}) is None
+    for correct in range(172):
+        found = known_accuracy({"accuracy": correct / 171, "test_rows": 171})
+        assert found is not None and (found.correct, found.rows) == (correct, 171)
+    between = known_accuracy({"accuracy": 0.999, "test_rows": 100, "test_groups": 4, "test_independent": 1e9})
+    assert between is not None and (between.correct, between.groups, between.independent) == (99, 4, 100)
 
 
 def test_a_calibration_beyond_the_largest_double_is_refused() -> None:
