@@ -6,12 +6,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sparsegen import progress
 from sparsegen.arrays import Array
 from sparsegen.devices import Measurement, Profile
 from sparsegen.lowering.formats import FLOAT32, Format
 from sparsegen.model import SparseModel
+from sparsegen.model.judged import Judged
 from sparsegen.targets import Target
 from sparsegen.verify import Exports, devices_for
 
@@ -30,6 +32,8 @@ class Cost:
     dtype: str = FLOAT32.dtype
     made_by: str = ""
     """The compiler, emulator or evaluator that made these figures, with versions."""
+    judged: Judged | None = None
+    """How many of the rows the program labels correctly, where they have labels: in the simulator."""
 
     @property
     def ram_with_input(self) -> int | None:
@@ -90,19 +94,29 @@ def _share(value: float | None, whole: float) -> float | None:
 def bench(
     model: SparseModel,
     X: Array | None = None,
+    y: NDArray[np.generic] | None = None,
     *,
     target: str | Target = "c",
     devices: Iterable[str] | None = None,
     name: str = "model",
     numbers: Format = FLOAT32,
 ) -> list[Cost]:
-    """Return one cost per device over the rows of ``X``, or over the export's own examples."""
-    return bench_exports(Exports(model, target, name, numbers), X, devices)
+    """Return one cost per device over the rows of ``X``, or over the export's own examples.
+
+    With labels ``y`` every cost tells the accuracy on those rows too.
+    """
+    return bench_exports(Exports(model, target, name, numbers), X, devices, y)
 
 
-def bench_exports(exports: Exports, X: Array | None = None, devices: Iterable[str] | None = None) -> list[Cost]:
+def bench_exports(
+    exports: Exports,
+    X: Array | None = None,
+    devices: Iterable[str] | None = None,
+    y: NDArray[np.generic] | None = None,
+) -> list[Cost]:
     """Return what :func:`bench` does for a model that is lowered already."""
     lowered = exports.lowered
+    found = None if X is None or y is None else lowered.test(X, y)
     inputs = lowered.inputs(lowered.selftest.rows if X is None else np.asarray(X))
     chosen = devices_for(exports.runs_as, devices)
     costs = []
@@ -120,6 +134,7 @@ def bench_exports(exports: Exports, X: Array | None = None, devices: Iterable[st
                     input_bytes=input_bytes,
                     dtype=lowered.format.dtype,
                     made_by=device.made_by(measuring=True),
+                    judged=found,
                 )
             )
             advance(device.name)

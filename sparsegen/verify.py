@@ -24,6 +24,8 @@ from sparsegen.lowering.agreement import compare_labels, label_indices
 from sparsegen.lowering.formats import FLOAT32, Format
 from sparsegen.lowering.lowered import Lowered, Reference
 from sparsegen.model import SparseModel, class_indices
+from sparsegen.model.held_out import held_out
+from sparsegen.model.judged import Judged
 from sparsegen.promised import bound, percent
 from sparsegen.targets import Export, Target, as_target
 
@@ -59,6 +61,8 @@ class Verdict:
     """The largest lead of the model's label over the device's among the undecided rows."""
     made_by: str = ""
     """The compiler, emulator or evaluator that made this comparison, with versions."""
+    judged: Judged | None = None
+    """How many labelled rows the device labels correctly, of all and of those held out in training."""
 
     @property
     def agrees(self) -> bool:
@@ -130,7 +134,8 @@ def verify_exports(
     if y is not None:
         label_indices(lowered.model, y)  # labels of something else are found out before anything is built
     chosen = devices_for(exports.runs_as, devices)
-    rows = _Rows(lowered.inputs(X), y, lowered.reference(X), labels)
+    held = None if y is None else held_out(lowered.model.card, X)
+    rows = _Rows(lowered.inputs(X), y, lowered.reference(X), labels, held)
     verdicts = []
     with progress.task("verifying", len(chosen)) as advance:
         for device in chosen:
@@ -169,6 +174,8 @@ class _Rows:
     expected: Reference
     labels: NDArray[np.int64]
     """Class indices of the real-valued model."""
+    held_out: NDArray[np.bool_] | None = None
+    """Which of them were held out in training."""
 
 
 def _compare(device: Device, export: Export, lowered: Lowered, rows: _Rows) -> Verdict:
@@ -184,7 +191,7 @@ def _compare(device: Device, export: Export, lowered: Lowered, rows: _Rows) -> V
     difference = expected.unit * float(np.max(np.abs(out.scores.astype(np.float64) - expected.scores)))
     if np.isnan(difference):
         difference = float("inf")
-    found = compare_labels(lowered.model, rows.labels, out.labels, rows.y, lowered.format.dtype)
+    found = compare_labels(lowered.model, rows.labels, out.labels, rows.y, lowered.format.dtype, held=rows.held_out)
     judged = expected.is_exact and rows.y is not None
     return Verdict(
         target=export.target,
@@ -201,6 +208,7 @@ def _compare(device: Device, export: Export, lowered: Lowered, rows: _Rows) -> V
         undecided=int(np.count_nonzero(tied)),
         largest_tie=float(np.max(_leads(expected, out.labels)[tied], initial=0.0)),
         made_by=device.made_by(),
+        judged=found.judged,
     )
 
 

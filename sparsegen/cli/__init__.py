@@ -12,7 +12,7 @@ from importlib import import_module
 from pathlib import Path
 
 from sparsegen.cli.app import app
-from sparsegen.cli.console import complain
+from sparsegen.cli.console import complain, set_quiet
 from sparsegen.cli.flags import sentence
 from sparsegen.errors import SparsegenError
 
@@ -30,6 +30,7 @@ def main() -> None:
             setattr(sys, stream, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115 - until the process ends
     if hasattr(sys.stdout, "reconfigure"):  # a label may hold letters that the terminal cannot show
         sys.stdout.reconfigure(errors="backslashreplace")
+    set_quiet(False)
     try:
         try:
             app()

@@ -24,7 +24,7 @@ from sparsegen.cli.options import (
     ModelFile,
     device_names,
 )
-from sparsegen.cli.verdicts import makers
+from sparsegen.cli.verdicts import judged_lines, makers
 from sparsegen.errors import OptionError
 
 if TYPE_CHECKING:
@@ -57,11 +57,11 @@ def bench(
     formats = parse_formats(dtype, reads, early_exit=early_exit)
     with progress_bars():
         model = SparseModel.load(model_file)
-        X = None if data_file is None else rows_for(model, data_file, label)[0]
+        X, y = (None, None) if data_file is None else rows_for(model, data_file, label)
         costs = run_each(
             calibrated(formats, model, calibrate, label),
             target,
-            lambda numbers: benchmark.bench(model, X, target=target, devices=devices, numbers=numbers),
+            lambda numbers: benchmark.bench(model, X, y, target=target, devices=devices, numbers=numbers),
         )
     print_costs(costs, as_json)
     if print_problems(costs, named=devices is not None):
@@ -78,7 +78,7 @@ def print_costs(costs: Sequence[Cost], as_json: bool) -> None:
         filled = {name: cells for name, show in COLUMNS.items() if set(cells := [show(c) for c in alike]) != {"-"}}
         rows = list(zip([cost.device for cost in alike], *filled.values(), strict=True))
         print_table(f"one prediction, {dtype}; RAM used: with its input", ("device", *filled), rows)
-        for line in makers(alike):
+        for line in (*judged_lines(alike), *makers(alike)):
             say(line)
 
 

@@ -14,6 +14,7 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
 from sparsegen import progress
@@ -24,11 +25,18 @@ if TYPE_CHECKING:
     from rich.progress import Progress
 
 PIPE_WIDTH = 160  # columns in a pipe, enough that no table is cut
+_quiet: ContextVar[bool] = ContextVar("quiet", default=False)
+
+
+def set_quiet(wanted: bool) -> bool:
+    """Print tables, sentences and progress bars from now on, or none of them; warnings and JSON are always printed."""
+    _quiet.set(wanted)
+    return wanted
 
 
 def progress_bars() -> AbstractContextManager[None]:
     """Return a context that shows progress on a terminal and nothing in a pipe."""
-    return _bars() if sys.stderr.isatty() else nullcontext()
+    return _bars() if sys.stderr.isatty() and not _quiet.get() else nullcontext()
 
 
 @contextmanager
@@ -75,12 +83,19 @@ def _escape(character: str) -> str:
 
 def say(text: object) -> None:
     """Print one line."""
-    print(visible(text))
+    if not _quiet.get():
+        print(visible(text))
 
 
 def complain(text: object) -> None:
     """Print one line on standard error."""
     print(visible(text), file=sys.stderr)
+
+
+def remark(text: object) -> None:
+    """Print one line beside output that is for machines, on standard error."""
+    if not _quiet.get():
+        complain(text)
 
 
 def print_raw(text: str) -> None:
@@ -107,6 +122,8 @@ def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[obje
 
     The names of the columns are sparsegen's own and may have several lines; titles and cells may be anybody's.
     """
+    if _quiet.get():
+        return
     from rich.table import Table
     from rich.text import Text
 

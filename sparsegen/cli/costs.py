@@ -8,6 +8,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from sparsegen.cli.console import or_dash
+from sparsegen.cli.verdicts import judged_document
 from sparsegen.promised import bound
 
 if TYPE_CHECKING:
@@ -48,6 +49,7 @@ def cost_document(cost: Cost) -> dict[str, Any]:
         "profile": None if cost.profile is None else asdict(cost.profile),
         "flash_share": cost.flash_share,
         "ram_share": cost.ram_share,
+        **judged_document(cost.judged),
         "problem": cost.problem,
         "made_by": cost.made_by,
     }

@@ -11,7 +11,7 @@ import typer
 from sparsegen.cli.app import app
 from sparsegen.cli.console import print_json, print_table, progress_bars, say
 from sparsegen.cli.costs import cost_document, cost_facts
-from sparsegen.cli.options import Force, Json
+from sparsegen.cli.options import Force, Json, Quiet
 from sparsegen.cli.verdicts import makers, ties, verdict_document
 from sparsegen.promised import percent
 
@@ -25,6 +25,7 @@ def demo(
         "sparsegen-demo"
     ),
     force: Force = False,
+    quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
     """Train on scikit-learn's digits, export C and ONNX, compile, verify and measure, beside a full SVC."""

@@ -23,6 +23,7 @@ from sparsegen.cli.options import (
     ModelFile,
     OneDtype,
     Opset,
+    Quiet,
     with_options,
 )
 from sparsegen.errors import OptionError
@@ -53,6 +54,7 @@ def export(
     float64: Float64 = False,
     output: Annotated[Path, typer.Option("-o", "--output", metavar="DIR", help="Folder for the files.")] = Path(),
     force: ForceExport = False,
+    quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
     """Write a model as source code or as an ONNX graph."""

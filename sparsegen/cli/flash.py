@@ -12,7 +12,7 @@ from sparsegen.cli.app import app
 from sparsegen.cli.console import print_json, say
 from sparsegen.cli.formats import lowered_by
 from sparsegen.cli.inputs import rows_for
-from sparsegen.cli.options import Calibrate, ForceExport, Input, Json, LabelColumn, ModelFile, OneDtype
+from sparsegen.cli.options import Calibrate, ForceExport, Input, Json, LabelColumn, ModelFile, OneDtype, Quiet
 from sparsegen.errors import OptionError
 
 if TYPE_CHECKING:
@@ -37,6 +37,7 @@ def flash(
         Path | None, typer.Option("-o", "--output", metavar="DIR", help="Keep the firmware's files in this folder.")
     ] = None,
     force: ForceExport = False,
+    quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
     """Build firmware around a model and write it to a board, or run it in the board's emulator."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from sparsegen.cli.console import set_quiet
 from sparsegen.errors import OptionError
 
 if TYPE_CHECKING:
@@ -29,6 +30,11 @@ GroupColumn = Annotated[
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of tables.")]
+Quiet = Annotated[
+    bool,
+    typer.Option("-q", "--quiet", callback=set_quiet, help="No tables, sentences or progress, only warnings."),
+]
+Verbose = Annotated[bool, typer.Option("-v", "--verbose", help="Print every class and every trial of the search.")]
 Force = Annotated[bool, typer.Option("--force", help="Overwrite files that sparsegen did not write, too.")]
 Devices = Annotated[
     str | None, typer.Option("--device", metavar="NAME,...", help="Devices; default: all that can run here.")

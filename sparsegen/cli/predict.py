@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sparsegen.cli.app import app
-from sparsegen.cli.console import print_json, print_raw, say
+from sparsegen.cli.console import print_json, print_raw, remark, say
 from sparsegen.cli.inputs import rows_for
-from sparsegen.cli.options import DataFile, Force, Json, LabelColumn, ModelFile
-from sparsegen.promised import percent
+from sparsegen.cli.options import DataFile, Force, Json, LabelColumn, ModelFile, Quiet
+from sparsegen.cli.verdicts import judged_document
 
 if TYPE_CHECKING:
+    from sparsegen.model.judged import Judged
     from sparsegen.model.predictions import Predictions
 
 
@@ -26,6 +27,7 @@ def predict(
         Path | None, typer.Option("-o", "--output", help="Where the CSV goes; default: standard output.")
     ] = None,
     force: Force = False,
+    quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
     """Label the rows of a file, with a score per class."""
@@ -34,25 +36,29 @@ def predict(
     model = SparseModel.load(model_file)
     X, y = rows_for(model, data_file, label)
     found = predictions.predict(model, X)
+    result = None if y is None else found.test(model, X, y)
     if output is None:
-        print_predictions(found, as_json)
+        print_predictions(found, result, as_json)
         return
     found.save(output, force=force)
-    print_summary(found, None if y is None else found.accuracy(y), output, as_json)
+    print_summary(found, result, output, as_json)
 
 
-def print_predictions(found: Predictions, as_json: bool) -> None:
-    """Print one line per row: the label and then the scores."""
+def print_predictions(found: Predictions, result: Judged | None, as_json: bool) -> None:
+    """Print one line per row: the label and then the scores; how many are right goes to standard error."""
     if as_json:
-        print_json({"labels": found.labels, "scores": found.scores}, indent=None)
-    else:
-        print_raw(found.csv())
+        print_json({"labels": found.labels, "scores": found.scores, **judged_document(result)}, indent=None)
+        return
+    print_raw(found.csv())
+    if result is not None:
+        remark(result)
 
 
-def print_summary(found: Predictions, accuracy: float | None, path: Path, as_json: bool) -> None:
+def print_summary(found: Predictions, result: Judged | None, path: Path, as_json: bool) -> None:
     """Print how many rows were written to a file, and how many labels are those of the data."""
     if as_json:
-        print_json({"output": str(path), "rows": len(found.labels), "accuracy": accuracy})
-    else:
-        correct = "" if accuracy is None else f", {percent(accuracy)} as labelled in the file"
-        say(f"wrote {path}: {len(found.labels)} rows{correct}")
+        print_json({"output": str(path), "rows": len(found.labels), **judged_document(result)})
+        return
+    say(f"wrote {path}: {len(found.labels)} rows")
+    if result is not None:
+        say(result)

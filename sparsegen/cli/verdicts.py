@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
@@ -10,12 +10,35 @@ from sparsegen.promised import bound
 
 if TYPE_CHECKING:
     from sparsegen.bench import Cost
+    from sparsegen.model.judged import Judged
     from sparsegen.verify import Verdict
 
 
 def verdict_document(verdict: Verdict) -> dict[str, Any]:
     """Return a verdict as JSON holds it."""
-    return {**asdict(verdict), "ok": verdict.ok}
+    known = {name: value for name, value in asdict(verdict).items() if name != "judged"}
+    return {**known, **judged_document(verdict.judged), "accuracy": verdict.accuracy, "ok": verdict.ok}
+
+
+def judged_document(found: Judged | None) -> dict[str, Any]:
+    """Return accuracies as JSON holds them: of all labelled rows, and of those held out in training."""
+    accuracy, held = (None, None) if found is None else (found.rows, found.held_out)
+    return {
+        "accuracy": None if accuracy is None else accuracy.share,
+        "accuracy_interval": None if accuracy is None else accuracy.interval,
+        "held_out_rows": None if held is None else held.rows,
+        "held_out_accuracy": None if held is None else held.share,
+        "held_out_interval": None if held is None else held.interval,
+    }
+
+
+def judged_lines(records: Sequence[Verdict | Cost]) -> list[str]:
+    """Return the accuracies of devices in words, devices that agree on one line."""
+    told: dict[str, list[str]] = {}
+    for record in records:
+        if record.judged is not None:
+            told.setdefault(str(record.judged), []).append(record.device)
+    return [sentence if len(told) == 1 else f"{', '.join(names)}: {sentence}" for sentence, names in told.items()]
 
 
 def result(verdict: Verdict) -> str:

@@ -24,10 +24,11 @@ from sparsegen.cli.options import (
     LabelColumn,
     ModelFile,
     Opset,
+    Quiet,
     device_names,
     with_options,
 )
-from sparsegen.cli.verdicts import makers, result, ties, verdict_document
+from sparsegen.cli.verdicts import judged_lines, makers, result, ties, verdict_document
 from sparsegen.promised import bound, percent
 
 if TYPE_CHECKING:
@@ -61,6 +62,7 @@ def verify(
     opset: Opset = None,
     integer_labels: IntegerLabels = False,
     float64: Float64 = False,
+    quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
     """Run every row through the export on each device and compare with Python.
@@ -105,5 +107,5 @@ def print_verdicts(verdicts: Sequence[Verdict], as_json: bool) -> None:
         if columns[MODEL_ACCURACY] == columns["accuracy"]:
             del columns[MODEL_ACCURACY]
         print_table(title, tuple(columns), list(zip(*columns.values(), strict=True)), text=2)
-        for line in (*ties(alike), *makers(alike)):
+        for line in (*judged_lines(alike), *ties(alike), *makers(alike)):
             say(line)

@@ -12,6 +12,8 @@ from sparsegen.arrays import Array
 from sparsegen.errors import DataError
 from sparsegen.lowering.integer_program import IntegerProgram
 from sparsegen.model import SparseModel
+from sparsegen.model.held_out import held_out
+from sparsegen.model.judged import Judged, judge
 from sparsegen.promised import percent, points
 
 MAX_LOSS = 5.0
@@ -46,6 +48,8 @@ class Agreement:
     """The same count for the real-valued model."""
     lost_class: str | None = None
     """A class of which most rows change their label."""
+    judged: Judged | None = None
+    """Which of the rows labelled correctly were held out in training, where labels are known."""
 
     @property
     def same_labels(self) -> float:
@@ -104,7 +108,8 @@ def agreement(
 ) -> Agreement:
     """Return how well a program agrees with the model on rows: the user's, or made up where not ``calibrated``."""
     real, ours = model.predict_index(rows), program.predict_index(program.inputs(rows))
-    return compare_labels(model, real, ours, labels, program.numbers.name, calibrated=calibrated)
+    held = None if labels is None else held_out(model.card, rows)
+    return compare_labels(model, real, ours, labels, program.numbers.name, calibrated=calibrated, held=held)
 
 
 def compare_labels(
@@ -115,14 +120,21 @@ def compare_labels(
     dtype: str,
     *,
     calibrated: bool = True,
+    held: NDArray[np.bool_] | None = None,
 ) -> Agreement:
-    """Return how the class indices ``ours`` agree with the real-valued model's, and both with the known labels."""
-    correct = real_correct = None
+    """Return how the class indices ``ours`` agree with the real-valued model's, and both with the known labels.
+
+    ``held`` says which of the rows were held out in training.
+    """
+    correct = real_correct = found = None
     if labels is not None:
         wanted = label_indices(model, labels)
-        correct, real_correct = (int(np.count_nonzero(given == wanted)) for given in (ours, real))
+        right, real_right = ours == wanted, real == wanted
+        correct, real_correct = int(np.count_nonzero(right)), int(np.count_nonzero(real_right))
+        found = judge(model, right, real_right, held)
     same = int(np.count_nonzero(real == ours))
-    return Agreement(dtype, len(real), calibrated, same, correct, real_correct, _lost_class(model, real, ours))
+    lost_class = _lost_class(model, real, ours)
+    return Agreement(dtype, len(real), calibrated, same, correct, real_correct, lost_class, found)
 
 
 def label_indices(model: SparseModel, labels: NDArray[Any]) -> NDArray[np.int64]:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparsegen.arrays import Array
-from sparsegen.lowering.agreement import Agreement
+from sparsegen.lowering.agreement import Agreement, label_indices
 from sparsegen.lowering.coverage import Coverage
 from sparsegen.lowering.formats import Format
 from sparsegen.lowering.guarantee import Guarantee
@@ -18,6 +18,8 @@ from sparsegen.lowering.leads import Leads
 from sparsegen.lowering.program import Program, as_float32
 from sparsegen.lowering.selftest import Selftest
 from sparsegen.model import SparseModel, class_indices
+from sparsegen.model.held_out import held_out
+from sparsegen.model.judged import Judged, judge
 
 
 @dataclass(frozen=True)
@@ -82,6 +84,12 @@ class Lowered:
             return Reference(scores, class_indices(scores), 1.0, is_exact=False)
         scores = self.program.scores(self.inputs(X)).astype(np.float64)
         return Reference(scores, class_indices(scores), self.program.unit, is_exact=True)
+
+    def test(self, X: Array, y: NDArray[Any]) -> Judged:
+        """Return how many labelled raw rows the program gets right: for integers bit by bit what a device gives."""
+        wanted = label_indices(self.model, y)
+        right, real_right = (given == wanted for given in (self.reference(X).labels, self.model.predict_index(X)))
+        return judge(self.model, right, real_right, held_out(self.model.card, X))
 
     @property
     def promises(self) -> tuple[tuple[str, str], ...]:

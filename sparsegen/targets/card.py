@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from sparsegen.lowering.lowered import Lowered
 from sparsegen.lowering.program import Program
 from sparsegen.model import Label
+from sparsegen.model.card import known_accuracy
+from sparsegen.model.judged import Judged
 from sparsegen.promised import percent
 from sparsegen.version import __version__
 
@@ -65,18 +67,31 @@ def float_card_lines(lowered: Lowered, program: Program, table_bytes: int, stack
 def _accuracy(lowered: Lowered) -> str | None:
     """Return the accuracy of this number format and on which rows; the model's own only as what it is."""
     found, dtype = lowered.agreement, lowered.format.dtype
-    if found is not None and found.correct is not None:
-        correct = f"{found.correct} of {found.rows} calibration rows"
-        return (
-            f"{percent(found.correct / found.rows)} in {dtype} ({correct}; the real-valued model: {found.real_correct})"
-        )
-    share, rows = (lowered.model.card.get(key) for key in ("accuracy", "test_rows"))
-    if not isinstance(share, int | float) or not 0 <= share <= 1:
+    if found is not None and found.judged is not None:
+        return _judged_accuracy(found.judged, dtype)
+    told = known_accuracy(lowered.model.card)
+    if told is None:
         return None
-    in_python = f"{percent(share)} on {'?' if rows is None else rows} test rows in Python, as float64"
+    in_python = f"{percent(told.share)} on {told.rows} test rows in Python, as float64 ({told.in_words()})"
+    final_rows = lowered.model.card.get("final_rows")
+    if final_rows is not None:
+        in_python += f", before the last training on all {final_rows} rows"
     if found is None:
         return in_python
     return f"not measured in {dtype} (calibrate on labelled rows for it); the real-valued model has {in_python}"
+
+
+def _judged_accuracy(found: Judged, dtype: str) -> str:
+    """Return the accuracy on the calibration rows that were held out in training; where there is none, on all."""
+    held, real = found.held_out, found.real_held_out
+    if held is None or real is None:
+        rows = f"{found.rows.correct} of {found.rows.rows} calibration rows; the real-valued model: {found.real}"
+        return (
+            f"{percent(found.rows.share)} in {dtype} ({rows}; none of them is known to be held out in training; "
+            f"{found.rows.in_words(may_be_known=True)})"
+        )
+    rows = f"{held.correct} of {held.rows} rows held out in training; the real-valued model: {real.correct}"
+    return f"{percent(held.share)} in {dtype} ({rows}; {held.in_words()})"
 
 
 def _input_stage(program: Program) -> str:

@@ -2,7 +2,7 @@
 
 #include "integer_rbf.h"
 
-#if INTEGER_RBF_EXPORT != 0x54950672u
+#if INTEGER_RBF_EXPORT != 0xb441330cu
 #error "this file and integer_rbf.h are from different exports; export both again"
 #endif
 
