@@ -14,7 +14,8 @@ from sparsegen.lowering.agreement import agreement
 from sparsegen.lowering.formats import FLOAT32, Format
 from sparsegen.lowering.integer_program import IntegerProgram
 from sparsegen.targets import PORTABLE, TARGETS
-from sparsegen.training.train import TrainingReport, train
+from sparsegen.training.report import TrainingReport
+from sparsegen.training.train import train
 from sparsegen.verify import Exports, Verdict, verify, verify_exports
 
 DEVICE_ORDER = ("cortex-m4f", "cortex-m0plus", "rv32imc", "host")

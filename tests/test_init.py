@@ -22,10 +22,12 @@ def test_estimators_are_found_by_class_name() -> None:
         assert getattr(sparsegen, estimator.__name__) is estimator
 
 
-def test_completion_shows_every_method() -> None:
+def test_dir_shows_every_method_and_all_that_is_public() -> None:
     from sparsegen.methods import METHODS
 
-    assert set(dir(sparsegen)) == {*sparsegen.__all__, *(estimator.__name__ for estimator in METHODS.values())}
+    shown = dir(sparsegen)
+    assert {*sparsegen.__all__, *(estimator.__name__ for estimator in METHODS.values())} == set(shown)
+    assert all(getattr(sparsegen, name) is not None for name in shown)
 
 
 @pytest.mark.parametrize("name", ["slmc", "SLCM", "_private", "nothing"])

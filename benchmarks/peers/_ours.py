@@ -20,7 +20,8 @@ from sparsegen.lowering.formats import FLOAT32, Format
 from sparsegen.lowering.lowered import Lowered
 from sparsegen.model import SparseModel
 from sparsegen.targets import TARGETS, Export
-from sparsegen.training.train import TrainingReport, train
+from sparsegen.training.report import TrainingReport
+from sparsegen.training.train import train
 
 NAME = "sparsegen"
 SIZES = (2, 3, 4, 6, 8, 10, 12, 16, 20, 24, 30, 40, 60)

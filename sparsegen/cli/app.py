@@ -10,7 +10,7 @@ from sparsegen.version import __version__
 
 app = typer.Typer(
     no_args_is_help=True,
-    add_completion=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
     pretty_exceptions_enable=False,
     help="Train the smallest accurate classifier that fits your microcontroller; export verified C99 and ONNX.",
     epilog="From a CSV to C: sparsegen train data.csv --vectors 20, then sparsegen export model.safetensors -o out, "
@@ -27,7 +27,7 @@ def _version(wanted: bool) -> None:
 @app.callback()
 def _root(
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
+        bool, typer.Option("-V", "--version", callback=_version, is_eager=True, help="Print the version and exit.")
     ] = False,
 ) -> None:
     pass

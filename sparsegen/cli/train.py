@@ -4,25 +4,22 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from sparsegen.cli.app import app
-from sparsegen.cli.console import or_dash, print_facts, print_json, print_table, print_warnings, progress_bars
-from sparsegen.cli.options import DataFile, Force, Json, LabelColumn, exclude
-from sparsegen.errors import OptionError, SparsegenError
-from sparsegen.promised import percent
-
-if TYPE_CHECKING:
-    from sparsegen.training.choose import SearchResult
-    from sparsegen.training.train import TrainingReport
+from sparsegen.cli.console import progress_bars
+from sparsegen.cli.options import DataFile, Force, GroupColumn, Json, LabelColumn, Quiet, Verbose, exclude
+from sparsegen.cli.training import print_training
+from sparsegen.errors import OptionError
 
 
 @app.command()
 def train(
     data_file: DataFile,
     label: LabelColumn = None,
+    group: GroupColumn = None,
     method: Annotated[str, typer.Option(help="Training method; see: sparsegen list methods.")] = "slmc",
     vectors: Annotated[
         int | None,
@@ -52,6 +49,9 @@ def train(
             show_default="auto; 1 where not slmc",
         ),
     ] = None,
+    metric: Annotated[
+        str, typer.Option(metavar="accuracy|balanced|f1", help="What gamma and C are chosen for.")
+    ] = "accuracy",
     projection: Annotated[
         int | None,
         typer.Option(help="Learn a projection to this many values: smaller, for many features.", show_default=False),
@@ -65,6 +65,9 @@ def train(
     test_data: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Test on this file instead.", show_default=False)
     ] = None,
+    final: Annotated[
+        bool, typer.Option("--final", help="After the test, train again on all rows; the accuracy is that before.")
+    ] = False,
     seed: Annotated[int, typer.Option(help="Seed of split and training.")] = 0,
     settings: Annotated[
         list[str] | None,
@@ -72,6 +75,8 @@ def train(
     ] = None,
     output: Annotated[Path, typer.Option("-o", "--output", help="Where the model goes.")] = Path("model.safetensors"),
     force: Force = False,
+    verbose: Verbose = False,
+    quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
     """Train a model on labelled rows and test it on rows it has not seen."""
@@ -90,15 +95,28 @@ def train(
 
     from sparsegen import data
     from sparsegen.files import require_writable
+    from sparsegen.lowering.preview import preview
     from sparsegen.training import train as training
 
     require_writable(output, force=force)
     with progress_bars():
         share = {} if test_size is None else {"test_size": test_size}
-        train_set, test_set = data.read_train_and_test(data_file, label, test_path=test_data, seed=seed, **share)
-        report = training.train(train_set, test_set, method=method, scale=scale, seed=seed, parameters=parameters)
+        train_set, test_set = data.read_train_and_test(
+            data_file, label, test_path=test_data, seed=seed, group=group, **share
+        )
+        report = training.train(
+            train_set,
+            test_set,
+            method=method,
+            scale=scale,
+            seed=seed,
+            parameters=parameters,
+            metric=metric,
+            final=final,
+        )
         report.model.save(output, force=force)
-    print_training(report, output, as_json)
+        integers = dict(preview(report.tested, test_set))
+    print_training(report, integers, output, as_json, verbose=verbose)
 
 
 def _number_or_word(option: str, text: str, words: tuple[str, ...]) -> float | str:
@@ -126,58 +144,3 @@ def _settings(texts: list[str], taken: dict[str, Any]) -> dict[str, Any]:
         except (ValueError, RecursionError):
             values[name] = value
     return values
-
-
-def print_training(report: TrainingReport, path: Path, as_json: bool) -> None:
-    """Print what was trained, how good it is and how large it will be."""
-    from sparsegen.targets import c_table_bytes
-
-    model, warnings, table_bytes = report.model, list(report.warnings), None
-    try:
-        table_bytes = c_table_bytes(model)
-    except SparsegenError as error:
-        warnings.append(f"the model cannot be exported as C: {error}")
-    print_warnings(warnings)
-    if as_json:
-        document = {
-            "model": str(path),
-            "method": model.card["method"],
-            "accuracy": report.accuracy,
-            "train_rows": report.train_rows,
-            "test_rows": report.test_rows,
-            "vectors": model.n_vectors,
-            "features": model.n_features,
-            "classes": list(model.classes),
-            "table_bytes": table_bytes,
-            "seconds": round(report.seconds, 3),
-            "search": None if report.search is None else report.search.as_json(),
-            "warnings": warnings,
-        }
-        print_json(document)
-        return
-    facts = [
-        ("method", model.card["method"]),
-        ("test accuracy", f"{percent(report.accuracy)} of {report.test_rows} rows"),
-        ("trained on", f"{report.train_rows} rows, {model.n_features} features, {len(model.classes)} classes"),
-        ("vectors", model.n_vectors),
-        ("C tables", or_dash(table_bytes, lambda n: f"{n:,} bytes of flash, plus code")),
-        ("time", f"{report.seconds:.1f} s"),
-    ]
-    if report.search is not None:
-        facts.append(("chosen", _search_words(report.search)))
-        _print_search(report.search)
-    print_facts(f"saved to {path}", facts)
-
-
-def _search_words(search: SearchResult) -> str:
-    pairs = ", ".join(f"{name} {value:g}" for name, value in search.chosen.items())
-    return f"{pairs} (best of {len(search.candidates)}, {search.folds}-fold cross-validation on {search.rows} rows)"
-
-
-def _print_search(search: SearchResult) -> None:
-    names = tuple(search.chosen)
-    rows = [
-        (*(f"{parameters[name]:g}" for name in names), percent(accuracy), "chosen" * (parameters == search.chosen))
-        for parameters, accuracy in search.candidates
-    ]
-    print_table("cross-validation", (*names, "accuracy", ""), rows, text=0)

@@ -1,4 +1,7 @@
-"""Choosing gamma and C by cross-validation: gamma around scikit-learn's scale, then C; every trial is reported."""
+"""Choosing gamma and C by cross-validation: gamma around scikit-learn's scale, then C; every trial is reported.
+
+Rows of one group, such as the windows of one recording, are all on one side of every fold.
+"""
 
 from __future__ import annotations
 
@@ -11,9 +14,10 @@ from numpy.typing import NDArray
 
 from sparsegen import progress
 from sparsegen.arrays import Array
-from sparsegen.errors import DataError
+from sparsegen.errors import DataError, OptionError, nearest
 from sparsegen.kernels import KERNELS
 from sparsegen.methods.shared.estimator import SparseClassifier, scale_gamma
+from sparsegen.model.confusion import METRICS, Confusion
 
 AUTO = "auto"
 GAMMA_FACTORS = (0.25, 1.0, 3.0, 10.0)
@@ -24,76 +28,147 @@ MAX_ROWS = 2000
 MAX_ITER = 30
 
 Splits = list[tuple[NDArray[np.intp], NDArray[np.intp]]]
+Groups = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
 class SearchResult:
-    """Every candidate with its cross-validated accuracy, over all folds together, and the one chosen."""
+    """Every candidate with its cross-validated score, over all folds together, and the one chosen."""
 
     chosen: dict[str, float]
     candidates: tuple[tuple[dict[str, float], float], ...]
     rows: int
     folds: int
+    metric: str = "accuracy"
+    """What the scores are."""
+    groups: int | None = None
+    """How many groups the folds keep together, where rows have groups."""
 
     def as_json(self) -> dict[str, Any]:
         """Return plain values for the model card."""
-        tried = [{**parameters, "accuracy": accuracy} for parameters, accuracy in self.candidates]
-        return {"chosen": self.chosen, "candidates": tried, "rows": self.rows, "folds": self.folds}
+        tried = [{**parameters, self.metric: score} for parameters, score in self.candidates]
+        told = {"chosen": self.chosen, "candidates": tried, "rows": self.rows, "folds": self.folds}
+        return {**told, "metric": self.metric} | ({} if self.groups is None else {"groups": self.groups})
 
 
-def search(estimator: SparseClassifier, X: Array, y: NDArray[Any], seed: int) -> SearchResult | None:
+def search(
+    estimator: SparseClassifier,
+    X: Array,
+    y: NDArray[Any],
+    seed: int,
+    *,
+    groups: Groups | None = None,
+    metric: str = "accuracy",
+) -> SearchResult | None:
     """Set those of gamma and C that are ``"auto"`` to the best of four values, gamma first; ``None`` where none is.
 
     At most 2000 rows are used and descents are cut short; of equally good pairs the smoothest wins (small C and gamma).
     """
-    from sklearn.model_selection import StratifiedKFold, train_test_split
+    from sklearn.model_selection import train_test_split
 
+    require_metric(metric)
     names = _searched(estimator)
     if not names:
         return None
-    _require_two_of_each(y, names)
+    if (reason := too_few(y, groups)) is not None:
+        raise DataError(
+            f"choosing {' and '.join(names)} by cross-validation needs {reason}, or give numbers in place of auto"
+        )
     if len(X) > MAX_ROWS:
         stratify = y if len(np.unique(y)) <= min(MAX_ROWS, len(X) - MAX_ROWS) else None
-        X, _, y, _ = train_test_split(X, y, train_size=MAX_ROWS, random_state=seed, stratify=stratify)
-    folds = max(2, min(MAX_FOLDS, int(np.unique(y, return_counts=True)[1].min())))
+        kept, _ = train_test_split(np.arange(len(X)), train_size=MAX_ROWS, random_state=seed, stratify=stratify)
+        X, y, groups = X[kept], y[kept], None if groups is None else groups[kept]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # about rare classes here and about candidates below, none about the result
-        splits = list(StratifiedKFold(folds, shuffle=True, random_state=seed).split(X, y))
+        splits = _splits(X, y, groups, seed)
+        folds = len(splits)
         values = {"gamma": _gammas(X), "C": C_VALUES}
         n_tried = sum(len(values[name]) for name in names) - (len(names) > 1)  # C_START has been tried by then
         with progress.task(f"choosing {' and '.join(names)}", n_tried * folds) as advance:
-            trials = _Trials(estimator, X, y, splits, advance)
+            trials = _Trials(estimator, X, y, splits, metric, advance)
             chosen = {"C": C_START} if "C" in names else {}
             for name in names:
-                chosen = max(({**chosen, name: value} for value in values[name]), key=trials.accuracy)
+                chosen = max(({**chosen, name: value} for value in values[name]), key=trials.score)
     chosen = {name: chosen[name] for name in names}
     estimator.set_params(**chosen)
-    candidates = tuple(({name: tried[name] for name in names}, accuracy) for tried, accuracy in trials.results)
-    return SearchResult(chosen, candidates, len(X), folds)
+    candidates = tuple(({name: tried[name] for name in names}, score) for tried, score in trials.results)
+    n_groups = None if groups is None else len(np.unique(groups))
+    return SearchResult(chosen, candidates, len(X), folds, metric, n_groups)
+
+
+def require_metric(metric: str) -> None:
+    """Raise an error for what no parameters can be chosen for."""
+    if metric not in METRICS:
+        known = ", ".join(METRICS)
+        raise OptionError(f"metric {metric!r} is unknown{nearest(metric, METRICS)}; choose one of: {known}")
+
+
+def too_few(y: NDArray[Any], groups: Groups | None) -> str | None:
+    """Return what cross-validation lacks: two rows of every class, in two groups where rows have groups."""
+    classes, index = np.unique(y, return_inverse=True)
+    kind = "rows" if groups is None else "groups"
+    seen = index if groups is None else np.unique(np.column_stack([index, groups]), axis=0)[:, 0]
+    counts = np.bincount(seen, minlength=len(classes))
+    if counts.min() >= 2:
+        return None
+    lonely = classes[counts.argmin()].item()
+    return f"two training {kind} of every class, but class {lonely!r} has one; add {kind} of it"
+
+
+def _splits(X: Array, y: NDArray[Any], groups: Groups | None, seed: int) -> Splits:
+    """Return folds that keep the classes' shares, and groups together."""
+    from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
+
+    most = int(np.unique(y, return_counts=True)[1].min())
+    if groups is not None:
+        most = min(most, len(np.unique(groups)))
+    folds = max(2, min(MAX_FOLDS, most))
+    if groups is None:
+        return list(StratifiedKFold(folds, shuffle=True, random_state=seed).split(X, y))
+    found = StratifiedGroupKFold(folds, shuffle=True, random_state=seed).split(X, y, groups)
+    splits = [(train, test) for train, test in found if len(test) and len(np.unique(y[train])) >= 2]
+    if not splits:
+        raise DataError(
+            "no fold of whole groups leaves two classes to train on; bring more groups of each class, or give numbers "
+            "in place of auto"
+        )
+    return splits
 
 
 class _Trials:
-    """Cross-validated accuracies; the same parameters are tried once."""
+    """Cross-validated scores; the same parameters are tried once."""
 
     def __init__(
-        self, estimator: SparseClassifier, X: Array, y: NDArray[Any], splits: Splits, advance: progress.Advance
+        self,
+        estimator: SparseClassifier,
+        X: Array,
+        y: NDArray[Any],
+        splits: Splits,
+        metric: str,
+        advance: progress.Advance,
     ) -> None:
         self._estimator, self._X, self._y, self._splits, self._advance = estimator, X, y, splits, advance
+        self._classes, index = np.unique(y, return_inverse=True)
+        self._truth = index[np.concatenate([test for _, test in splits])]
+        self._metric = METRICS[metric]
         self.results: list[tuple[dict[str, float], float]] = []
 
-    def accuracy(self, parameters: dict[str, float]) -> float:
-        """Return the share of all rows that are labelled correctly by the machine that did not see them."""
-        for tried, accuracy in self.results:
+    def score(self, parameters: dict[str, float]) -> float:
+        """Return how well the machines label the rows that they did not see, over all folds together."""
+        for tried, score in self.results:
             if tried == parameters:
-                return accuracy
-        correct = 0  # a count, not a mean of folds: equally good candidates tie exactly
+                return score
+        given = []
         for train, test in self._splits:
             trial = _trial(self._estimator, parameters, len(train))
             with progress.silence():
-                correct += _count_correct(trial, self._X, self._y, train, test)
+                given.append(_predict(trial, self._X, self._y, train, test))
             self._advance(" ".join(f"{name}={value:g}" for name, value in sorted(parameters.items(), reverse=True)))
-        self.results.append((parameters, correct / len(self._X)))
-        return correct / len(self._X)
+        labels = np.searchsorted(self._classes, np.concatenate(given))
+        # Of counts, not a mean of folds: equally good candidates tie exactly.
+        score = self._metric(Confusion.count(self._truth, labels, len(self._classes)))
+        self.results.append((parameters, score))
+        return score
 
 
 def _searched(estimator: SparseClassifier) -> tuple[str, ...]:
@@ -107,16 +182,6 @@ def _searched(estimator: SparseClassifier) -> tuple[str, ...]:
 
 def _is_auto(value: object) -> bool:
     return isinstance(value, str) and value == AUTO
-
-
-def _require_two_of_each(y: NDArray[Any], names: tuple[str, ...]) -> None:
-    classes, counts = np.unique(y, return_counts=True)
-    if counts.min() < 2:
-        lonely = classes[counts.argmin()].item()
-        raise DataError(
-            f"choosing {' and '.join(names)} by cross-validation needs two training rows of every class, but class "
-            f"{lonely!r} has one; add rows of it, or give numbers in place of auto"
-        )
 
 
 def _gammas(X: Array) -> tuple[float, ...]:
@@ -137,7 +202,8 @@ def _trial(estimator: SparseClassifier, parameters: dict[str, float], n_rows: in
     return trial
 
 
-def _count_correct(
+def _predict(
     trial: SparseClassifier, X: Array, y: NDArray[Any], train: NDArray[np.intp], test: NDArray[np.intp]
-) -> int:
-    return int(np.count_nonzero(trial.fit(X[train], y[train]).predict(X[test]) == y[test]))
+) -> NDArray[Any]:
+    """Return the labels that a machine trained on some rows gives others."""
+    return np.asarray(trial.fit(X[train], y[train]).predict(X[test]))

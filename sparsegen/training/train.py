@@ -6,8 +6,7 @@ import inspect
 import re
 import time
 import warnings
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -22,24 +21,14 @@ from sparsegen.methods.shared.estimator import SparseClassifier
 from sparsegen.methods.shared.sklearn_private import InvalidParameterError
 from sparsegen.model import SparseModel
 from sparsegen.model.card import LARGEST
+from sparsegen.model.held_out import remember
 from sparsegen.threads import one_thread
-from sparsegen.training.choose import AUTO, SearchResult, search
+from sparsegen.training import report
+from sparsegen.training.choose import AUTO, SearchResult, require_metric, search, too_few
 from sparsegen.training.from_sklearn import from_sklearn
+from sparsegen.training.report import TrainingReport, some
 
 SCALERS = ("standard", "minmax", "none")
-
-
-@dataclass(frozen=True)
-class TrainingReport:
-    """A trained model and how training went."""
-
-    model: SparseModel
-    accuracy: float
-    train_rows: int
-    test_rows: int
-    seconds: float
-    search: SearchResult | None
-    warnings: tuple[str, ...]
 
 
 def train(
@@ -50,44 +39,72 @@ def train(
     scale: str = "standard",
     seed: int = 0,
     parameters: dict[str, Any] | None = None,
+    metric: str = "accuracy",
+    final: bool = False,
 ) -> TrainingReport:
     """Return a model trained on one set and tested on the other.
 
-    ``parameters`` are the method's own; ``"auto"`` for ``gamma`` or ``C`` chooses by cross-validation. A method may ask
-    for that by itself where they are not given (``searched``) and every class has two rows.
+    ``parameters`` are the method's own; ``"auto"`` for ``gamma`` or ``C`` chooses by cross-validation, with the rows of
+    each group of ``train_set`` together. A method may ask for that by itself where they are not given (``searched``)
+    and every class has two rows, or two groups. ``metric`` is what the choice is for: ``accuracy``, ``balanced``
+    accuracy or macro-averaged ``f1``. ``final`` trains once more on all rows with the same parameters, after the test.
     """
     if not 0 <= seed < 2**32:
         raise OptionError(f"the seed must lie between 0 and {2**32 - 1}, but it is {seed}")
+    require_metric(metric)
     estimator = make_estimator(method, {**(parameters or {}), "random_state": seed})
-    if np.unique(train_set.y, return_counts=True)[1].min() >= 2:
-        given = {"gamma" if name == KERNELS[estimator.kernel].scale_parameter else name for name in parameters or {}}
-        estimator.set_params(**{name: AUTO for name in estimator.searched if name not in given})
+    complaints = []
+    given = {"gamma" if name == KERNELS[estimator.kernel].scale_parameter else name for name in parameters or {}}
+    if left := [name for name in estimator.searched if name not in given]:
+        lacking = too_few(train_set.y, train_set.groups)
+        if lacking is None:
+            estimator.set_params(**dict.fromkeys(left, AUTO))
+        elif train_set.groups is not None:
+            complaints.append(f"{' and '.join(left)} kept the default: cross-validation needs {lacking}")
     scaler = _scaler(scale)
     _check_sets(train_set, test_set, getattr(estimator, "n_vectors", None))
     started = time.perf_counter()
     with one_thread():
-        model, found, complaints = _fit(estimator, scaler, train_set, seed)
+        model, found, told = _fit(estimator, scaler, train_set, seed, metric)
+        result, confusion = report.measure(model, test_set)
+        fitted, trained = model, train_set
+        if final:
+            trained = _joined(train_set, test_set)
+            fitted, _, also = _fit(estimator, scaler, trained, seed, metric)
+            told += also
         seconds = time.perf_counter() - started
-        accuracy = float(np.mean(model.predict(test_set.X) == test_set.y))
-    card = {
-        **model.card,
-        "accuracy": accuracy,
-        "test_rows": len(test_set.X),
-        "data": {"source": train_set.source, "sha256": train_set.sha256, "rows": len(train_set.X)},
-        "scale": scale,
-        "feature_names": list(train_set.feature_names),
-        "ranges": _ranges(train_set.X),
-    }
-    if model.transform.projection is not None:
-        card["projected_ranges"] = _ranges(model.transform(train_set.X))
-    if found is not None:
-        card["search"] = found.as_json()
-    complaints += [*train_set.notes, *data.leaks(train_set, test_set)]
+    complaints += [*dict.fromkeys(told), *train_set.notes, *data.leaks(train_set, test_set)]
+    if found is None and metric != "accuracy":
+        complaints.append(f"nothing was left to choose by cross-validation, so the metric {metric} chose nothing")
     if constant := data.constant_features(train_set):
-        complaints.append(f"constant features carry no information: {_some(constant)}; drop them for a smaller model")
-    return TrainingReport(
-        replace(model, card=card), accuracy, len(train_set.X), len(test_set.X), seconds, found, tuple(complaints)
-    )
+        complaints.append(f"constant features carry no information: {some(constant)}; drop them for a smaller model")
+    complaints += report.class_warnings(model.classes, confusion)
+    searched = {} if found is None else {"search": found.as_json()}
+    about = {**report.tested_card(result, confusion), **searched}
+    held_out = {"held_out": remember(test_set.X, train_set.X)}
+    tested = replace(model, card={**model.card, **about, **_data_card(model, train_set, scale), **held_out})
+    made = tested
+    if final:
+        final_card = {**_data_card(fitted, trained, scale), "final_rows": len(trained.X)}
+        made = replace(fitted, card={**fitted.card, **about, **final_card})
+    return TrainingReport(made, tested, result, confusion, len(train_set.X), seconds, found, tuple(complaints))
+
+
+def _data_card(model: SparseModel, trained: Dataset, scale: str) -> dict[str, Any]:
+    """Return what a model's card tells of the rows it was trained on."""
+    projected = None if model.transform.projection is None else _ranges(model.transform(trained.X))
+    return {
+        "data": {"source": trained.source, "sha256": trained.sha256, "rows": len(trained.X)},
+        "scale": scale,
+        "feature_names": list(trained.feature_names),
+        "ranges": _ranges(trained.X),
+    } | ({} if projected is None else {"projected_ranges": projected})
+
+
+def _joined(train_set: Dataset, test_set: Dataset) -> Dataset:
+    """Return the rows of both sets, for the last training: what it learns from is tested no more."""
+    X, y = (np.concatenate([getattr(part, name) for part in (train_set, test_set)]) for name in ("X", "y"))
+    return data.from_arrays(X, y, train_set.feature_names, train_set.source)
 
 
 def _ranges(rows: Array) -> dict[str, list[float]] | None:
@@ -122,7 +139,7 @@ def make_estimator(method: str, parameters: dict[str, Any]) -> SparseClassifier:
 
 
 def _fit(
-    estimator: SparseClassifier, scaler: Any, train_set: Dataset, seed: int
+    estimator: SparseClassifier, scaler: Any, train_set: Dataset, seed: int, metric: str
 ) -> tuple[SparseModel, SearchResult | None, list[str]]:
     """Return the model, the search for its parameters, and what training warned of."""
     from sklearn.exceptions import ConvergenceWarning
@@ -132,7 +149,7 @@ def _fit(
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             rows = train_set.X if scaler is None else scaler.fit_transform(train_set.X)
-            found = search(estimator, rows, train_set.y, seed)
+            found = search(estimator, rows, train_set.y, seed, groups=train_set.groups, metric=metric)
             estimator.fit(rows, train_set.y)
             model = from_sklearn(estimator if scaler is None else make_pipeline(scaler, estimator))
     except InvalidParameterError as error:
@@ -177,7 +194,7 @@ def _check_sets(train_set: Dataset, test_set: Dataset, n_vectors: object) -> Non
     unseen = [repr(label) for label in dict.fromkeys(test_set.y.tolist()) if label not in seen]
     if unseen:
         raise DataError(
-            f"the test rows of {test_set.source} have labels that no training row has: {_some(unseen)}; "
+            f"the test rows of {test_set.source} have labels that no training row has: {some(unseen)}; "
             "add such rows to the training data or remove them from the test"
         )
     data.require_classes(train_set)
@@ -191,8 +208,3 @@ def _scaler(scale: str) -> Any:
     if scale not in SCALERS:
         raise OptionError(f"scale {scale!r} is unknown{nearest(scale, SCALERS)}; choose one of: {', '.join(SCALERS)}")
     return {"standard": StandardScaler(), "minmax": MinMaxScaler(), "none": None}[scale]
-
-
-def _some(names: Iterable[str], most: int = 5) -> str:
-    listed = list(names)
-    return ", ".join(listed[:most]) + (f" and {len(listed) - most} more" if len(listed) > most else "")

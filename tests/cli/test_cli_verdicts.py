@@ -141,10 +141,13 @@ def test_the_demo_names_who_made_each_device_once(capsys):
     from sparsegen.cli.demo import print_demo
     from sparsegen.demo import DemoRow
     from sparsegen.devices import Measurement
-    from sparsegen.training.train import TrainingReport
+    from sparsegen.model.confusion import Confusion
+    from sparsegen.promised import Accuracy
+    from sparsegen.training.report import TrainingReport
     from sparsegen.verify import Verdict
 
-    report = TrainingReport(IN_G, 0.99996, 100, 50, 1.0, None, ())
+    counts = Confusion.of_matrix([[49_998, 2], [0, 50_000]])
+    report = TrainingReport(IN_G, IN_G, Accuracy(99_998, 100_000), counts, 100, 1.0, None, ())
     costs = [Cost("host", Measurement(1, 2, 3.0, 4.0), 5, made_by="gcc 12.2.0 and valgrind")]
     ran = [("host", "gcc 12.2.0"), ("onnx-reference", "onnx.reference 1.18.0")]
     verdicts = [Verdict("c", device, 50, 0, 0.0, 0.0, 1.0, made_by=maker) for device, maker in ran]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ import pytest
 from reference import Rows
 
 from sparsegen import SLMC, SVM, progress
-from sparsegen.errors import DataError
+from sparsegen.errors import DataError, OptionError
 from sparsegen.training import choose as search
 from sparsegen.training.choose import C_VALUES, GAMMA_FACTORS, SearchResult
 
@@ -102,7 +103,10 @@ def test_gammas_lie_around_scale_and_print_as_they_are(two_classes: Rows) -> Non
 
 
 def test_the_best_wins_and_of_equals_the_smoothest(two_classes: Rows, monkeypatch) -> None:
-    monkeypatch.setattr(search, "_count_correct", lambda trial, *rows: 20 if trial.C < 10 else 36)
+    def predict(trial, X, y, train, test):
+        return np.where(np.arange(len(test)) < (20 if trial.C < 10 else 36), y[test], 1 - y[test])
+
+    monkeypatch.setattr(search, "_predict", predict)
     found = search.search(slmc(gamma="auto", C="auto"), *two_classes, seed=0)
     assert found is not None
     smallest = min(parameters["gamma"] for parameters, _ in found.candidates)
@@ -117,9 +121,9 @@ def test_large_data_and_long_descents_are_cut(monkeypatch) -> None:
 
     def note(trial, X, y, train, test):
         seen.append((len(X), trial.max_iter, trial.n_vectors))
-        return len(test) // 2
+        return y[test]
 
-    monkeypatch.setattr(search, "_count_correct", note)
+    monkeypatch.setattr(search, "_predict", note)
     found = search.search(slmc(C="auto", max_iter=1000, n_vectors=1900), X, y, seed=0)
     assert found is not None
     assert found.rows == search.MAX_ROWS
@@ -154,4 +158,53 @@ def test_as_json() -> None:
         "candidates": [{"C": 0.1, "accuracy": 0.5}, {"C": 1.0, "accuracy": 0.75}],
         "rows": 40,
         "folds": 3,
+        "metric": "accuracy",
     }
+    by_groups = replace(result, metric="f1", groups=7).as_json()
+    assert (by_groups["candidates"][0], by_groups["metric"], by_groups["groups"]) == ({"C": 0.1, "f1": 0.5}, "f1", 7)
+
+
+def test_groups_are_never_split(four_classes: Rows, monkeypatch) -> None:
+    X, y = four_classes
+    groups = np.arange(len(y)) // 8
+    seen = []
+
+    def note(trial, X, y, train, test):
+        by_rows = {row.tobytes(): group for row, group in zip(four_classes[0], groups, strict=True)}
+        sides = [{by_rows[X[i].tobytes()] for i in side} for side in (train, test)]
+        assert not sides[0] & sides[1]
+        seen.append(sides[1])
+        return y[test]
+
+    monkeypatch.setattr(search, "_predict", note)
+    found = search.search(slmc(C="auto"), X, y, seed=0, groups=groups)
+    assert found is not None and found.groups == 20
+    assert set.union(*seen[: found.folds]) == set(groups.tolist())
+
+
+def test_a_class_in_one_group_cannot_be_searched(two_classes: Rows) -> None:
+    X, y = two_classes
+    groups = np.where(y == 1, 0, np.arange(len(y)))
+    with pytest.raises(DataError, match="needs two training groups of every class, but class 1 has one; add groups"):
+        search.search(slmc(C="auto"), X, y, seed=0, groups=groups)
+
+
+@pytest.mark.parametrize(("metric", "chosen"), [("accuracy", 0.1), ("balanced", 10.0), ("f1", 100.0)])
+def test_each_metric_chooses_its_own(metric: str, chosen: float, monkeypatch) -> None:
+    """Of 90 rows of one class and 10 of another: C 0.1 finds none of the rare, 10 all at a cost, 100 half of them."""
+    y = np.repeat([0, 1], [90, 10])
+    X = np.arange(100.0)[:, None]
+
+    def predict(trial, X, y, train, test):
+        rare, row = y[test] == 1, X[test, 0]
+        if trial.C == 10.0:
+            return (rare | (row < 21)).astype(np.int64)  # recalls 69 of 90 and 10 of 10
+        if trial.C == 100.0:
+            return ((rare & (row >= 95)) | (row < 6)).astype(np.int64)  # 84 of 90 and 5 of 10
+        return np.zeros(len(test), dtype=np.int64)
+
+    monkeypatch.setattr(search, "_predict", predict)
+    found = search.search(slmc(C="auto"), X, y, seed=0, metric=metric)
+    assert found is not None and found.chosen == {"C": chosen}
+    with pytest.raises(OptionError, match="did you mean 'balanced'"):
+        search.search(slmc(C="auto"), X, y, seed=0, metric="balancd")

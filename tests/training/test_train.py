@@ -12,7 +12,12 @@ from sparsegen import data
 from sparsegen.data import Dataset
 from sparsegen.errors import DataError, OptionError
 from sparsegen.methods.slmc import SLMC
+from sparsegen.model import SparseModel
+from sparsegen.model.card import known_accuracy
+from sparsegen.model.confusion import Confusion
+from sparsegen.model.held_out import held_out
 from sparsegen.training import train as training
+from sparsegen.training.report import class_warnings
 from sparsegen.version import __version__
 
 SMALL = {"n_vectors": 5, "max_iter": 5}
@@ -192,3 +197,75 @@ def test_a_class_with_one_row_is_trained_without_a_search(two_classes) -> None:
     rows = np.r_[np.flatnonzero(y == 0), np.flatnonzero(y == 1)[:1]]
     lonely = data.from_arrays(X[rows], y[rows], source="lonely")
     assert training.train(lonely, lonely, parameters=dict(SMALL)).search is None
+
+
+# ---- The test --------------------------------------------------------------------------------------------------------
+
+
+def test_the_card_keeps_the_test_by_class_and_which_rows_it_was(sets) -> None:
+    train_set, test_set = sets
+    report = training.train(train_set, test_set, parameters=dict(SMALL))
+    card, given = report.model.card, report.model.predict(test_set.X)
+    for i, true in enumerate(report.model.classes):
+        row = [np.count_nonzero((test_set.y == true) & (given == label)) for label in report.model.classes]
+        assert card["confusion"][i] == row
+    assert report.tested is report.model and not report.is_final
+    assert held_out(card, test_set.X).all() and not held_out(card, train_set.X).any()
+    assert "test_groups" not in card and known_accuracy(card) == report.result
+    assert SparseModel.from_bytes(report.model.to_bytes()).card == card
+
+
+def test_with_groups_the_search_and_the_interval_know_them(four_classes) -> None:
+    X, y = four_classes
+    groups = np.arange(len(y)) // 8
+    grouped = data.split(data.from_arrays(X, y, groups=groups), 0.25, seed=1)
+    report = training.train(*grouped, parameters=dict(SMALL))
+    n_groups = len(np.unique(grouped[1].groups))
+    assert (report.result.groups, report.result.independent) == (n_groups, n_groups)
+    assert report.search is not None and report.search.groups == 20 - n_groups
+    assert known_accuracy(report.model.card) == report.result
+
+
+def test_groups_too_few_for_a_search_are_told(two_classes) -> None:
+    X, y = two_classes
+    whole = data.from_arrays(X, y, groups=np.where(y == 1, 0, 1 + np.arange(len(y)) % 9))
+    report = training.train(whole, whole, parameters=dict(SMALL))
+    assert report.search is None
+    assert any("gamma and C kept the default: cross-validation needs two training groups" in w for w in report.warnings)
+
+
+def test_final_trains_on_all_rows_and_keeps_the_accuracy_of_before(sets) -> None:
+    train_set, test_set = sets
+    parameters = {**SMALL, "C": "auto", "gamma": 0.5}
+    plain, final = (training.train(*sets, parameters=dict(parameters), final=f) for f in (False, True))
+    assert final.result == plain.result and final.confusion == plain.confusion and final.search == plain.search
+    assert final.tested == plain.model and final.model != plain.model and final.is_final
+    card = final.model.card
+    assert card["final_rows"] == card["data"]["rows"] == 160 and "held_out" not in card
+    assert card["parameters"]["C"] == plain.model.card["parameters"]["C"] == plain.search.chosen["C"]
+    assert card["ranges"]["low"] == np.vstack([train_set.X, test_set.X]).min(axis=0).tolist()
+    assert (card["accuracy"], card["test_rows"], card["confusion"]) == tuple(
+        plain.model.card[name] for name in ("accuracy", "test_rows", "confusion")
+    )
+
+
+def test_a_class_that_is_missed_is_told() -> None:
+    """896 rows against 6 of another class, 5 of them missed: 99.33 % right, and nothing that is worth having."""
+    told = class_warnings(("fault", "ok"), Confusion.of_matrix([[1, 5], [1, 895]]))
+    assert told == [
+        "the accuracy hides how often some classes are missed: 'fault' (5 of its 6 test rows); bring more rows of "
+        "them, weigh the classes, or choose gamma and C for balanced accuracy"
+    ]
+    assert class_warnings(("a", "b"), Confusion.of_matrix([[5, 1], [10, 890]])) == [], "one of 6 rows may be chance"
+    assert (
+        "no test row has the class 'c'"
+        in class_warnings(("a", "b", "c"), Confusion.of_matrix([[9, 0, 0], [0, 9, 0], [0, 0, 0]]))[0]
+    )
+
+
+def test_metrics_are_checked_and_said_to_be_useless_where_nothing_is_chosen(sets) -> None:
+    with pytest.raises(OptionError, match="did you mean 'balanced'"):
+        training.train(*sets, metric="balance")
+    report = training.train(*sets, parameters={**SMALL, "gamma": 0.5, "C": 2.0}, metric="f1")
+    assert any("the metric f1 chose nothing" in warning for warning in report.warnings)
+    assert training.train(*sets, parameters=dict(SMALL), metric="f1").model.card["search"]["metric"] == "f1"

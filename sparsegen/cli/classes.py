@@ -1,0 +1,48 @@
+"""Precision, recall and confusion of classes, as ``train`` and ``inspect`` print them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from sparsegen.cli.console import or_dash, print_table, say, visible
+from sparsegen.promised import percent
+
+if TYPE_CHECKING:
+    from sparsegen.model import Label
+    from sparsegen.model.confusion import Confusion
+
+SHOWN_CLASSES = 10
+MATRIX_CLASSES = 10
+SHOWN_PAIRS = 5
+
+
+def print_classes(classes: Sequence[Label], found: Confusion, *, every: bool = False) -> None:
+    """Print precision and recall, and how often which class is taken for which; of many classes only the worst."""
+    order = sorted(range(len(classes)), key=lambda k: (1.0 if (recall := found.recalls[k]) is None else recall, k))
+    shown = range(len(classes)) if every or len(classes) <= SHOWN_CLASSES else order[:SHOWN_CLASSES]
+    worst = "" if len(shown) == len(classes) else f": the {len(shown)} of {len(classes)} with the lowest recall"
+    matrix = found.matrix if len(classes) <= MATRIX_CLASSES else None
+    rows = [
+        (classes[k], found.rows[k], or_dash(found.precisions[k], percent), or_dash(found.recalls[k], percent))
+        + (() if matrix is None else matrix[k])
+        for k in shown
+    ]
+    as_what = () if matrix is None else tuple(f"as\n{_short(label)}" for label in classes)
+    print_table(f"test rows by class{worst}", ("class", "rows", "precision", "recall", *as_what), rows)
+    if matrix is None and (pairs := _pairs(classes, found)):
+        say(f"taken for another most often: {', '.join(pairs)}")
+
+
+def _short(label: Label, most: int = 6) -> str:
+    text = visible(label)
+    return text if len(text) <= most else f"{text[: most - 1]}."
+
+
+def _pairs(classes: Sequence[Label], found: Confusion) -> list[str]:
+    """Return the pairs of classes that are confused most often."""
+    cells = [
+        (count, i, j) for i, row in enumerate(found.matrix or ()) for j, count in enumerate(row) if count and i != j
+    ]
+    worst = sorted(cells, key=lambda cell: (-cell[0], cell[1:]))[:SHOWN_PAIRS]
+    return [f"{classes[i]} for {classes[j]} ({count} of {found.rows[i]} rows)" for count, i, j in worst]

@@ -1,0 +1,31 @@
+"""What the integer formats make of a freshly trained model: their accuracy on its test rows, in the simulator."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sparsegen.data import Dataset
+from sparsegen.errors import SparsegenError
+from sparsegen.lowering import lower
+from sparsegen.lowering.formats import Q7, Q15, Format
+from sparsegen.model import SparseModel
+from sparsegen.model.card import known_accuracy
+from sparsegen.promised import Accuracy
+
+MOST = 2_000_000_000
+"""Features times vectors times rows beyond which fewer rows are looked at: some seconds."""
+
+
+def preview(model: SparseModel, test_set: Dataset) -> Iterator[tuple[str, Accuracy]]:
+    """Yield the name and the accuracy of each integer format that the model can be lowered to.
+
+    Scales come from the ranges in the model's card, as they do in an export without rows to calibrate on.
+    """
+    n = max(1, min(len(test_set.X), MOST // (model.n_features * model.n_vectors)))
+    known = known_accuracy(model.card)
+    for numbers in (Q15, Q7):
+        try:
+            correct = lower(model, Format(numbers.name)).test(test_set.X[:n], test_set.y[:n]).rows.correct
+        except SparsegenError:  # a kernel or numbers that have no integer form
+            continue
+        yield numbers.name, Accuracy(correct, n) if known is None else known.on(correct, n)
