@@ -80,6 +80,7 @@ def measure(folder: Path | None, name: str, kilobytes: float) -> Cell:
         "gamma": setting.gamma,
         "C": setting.C,
         "penalty": setting.penalty,
+        "shifts": setting.shifts,
         "seconds": fitting.seconds,
         "choice_seconds": found.seconds,
     }
@@ -155,6 +156,7 @@ def _table(cells: Sequence[Cell]) -> str:
         shape = f"{cell['vectors']} vectors"
         shape += "" if cell["projection"] is None else f", projection {cell['projection']}"
         shape += "" if cell["block"] == 1 else f" of {cell['block']}x{cell['block']} sums"
+        shape += ", shifted" if cell["shifts"] else ""
         rows.append(
             [
                 cell["name"],

@@ -20,11 +20,13 @@ HELD_OUT = 0.2
 SHAPE_ROWS, SHAPE_STEPS = 12_000, 1500  # of trials that compare shapes
 FINE_ROWS, FINE_STEPS = 60_000, 4000  # of trials that compare parameters, whose best values change with the rows
 MAX_VECTORS = 700
-FINAL_STEPS = 15_000
+FINAL_STEPS = 5000
+SHIFTED_STEPS = 15_000  # rows that are never the same twice are worth more of them
+SHIFTS = "1x1"  # of an image, rows and columns
 CODE_BYTES = 750  # and the table of the exponential, on Cortex-M0+, about
 NORM_BYTES = 6  # of a vector, and what aligns its row
 PROJECTIONS = (None, 3, 4, 6, 8, 12, 16, 24)
-GAMMAS, COSTS, PENALTIES = (0.5, 1.0, 2.0, 4.0), (3.0, 10.0, 30.0, 100.0), (0.25, 1.0, 4.0)
+GAMMAS, COSTS, PENALTIES = (0.5, 1.0, 2.0, 4.0, 8.0), (3.0, 10.0, 30.0, 100.0), (0.25, 1.0, 4.0)
 
 
 @dataclass(frozen=True)
@@ -53,20 +55,24 @@ class Setting:
     gamma: float = 2.0
     C: float = 10.0
     penalty: float = 1.0
+    shifts: bool = False
+    """Whether images are shifted while training."""
 
-    def estimator(self, problem: Problem, steps: int = FINAL_STEPS) -> SLMC:
+    def estimator(self, problem: Problem, trial_steps: int | None = None) -> SLMC:
         """Return the machine to train on the rows of a problem; a short one for trials."""
         shape, side = self.shape, problem.side
+        final_steps = SHIFTED_STEPS if self.shifts else FINAL_STEPS
         pool = f"{side}x{side}/{shape.block}x{shape.block}" if shape.block > 1 else None
         return SLMC(
             shape.vectors,
             gamma=self.gamma * scale_gamma(problem.X),
             C=self.C,
             projection=shape.projection,
-            projection_penalty=self.penalty * default_penalty(len(problem.X)),
+            projection_penalty=self.penalty * default_penalty(len(problem.X), shifted=self.shifts),
             pool=pool,
-            steps=steps,
-            max_iter=100 if steps == FINAL_STEPS else 30,
+            shifts=f"{side}x{side}/{SHIFTS}" if self.shifts else None,
+            steps=final_steps if trial_steps is None else trial_steps,
+            max_iter=100 if trial_steps is None else 30,
             random_state=0,
         )
 
@@ -84,8 +90,11 @@ def choose(problem: Problem, n_bytes: float) -> Found:
     """Return the best setting of at most so many bytes."""
     began = time.process_time()
     trials = _Trials(problem, SHAPE_ROWS, SHAPE_STEPS)
-    best = max((Setting(shape) for shape in _shapes(problem, n_bytes)), key=trials.accuracy)
+    is_image = problem.side is not None
+    best = max((Setting(shape, shifts=is_image) for shape in _shapes(problem, n_bytes)), key=trials.accuracy)
     fine = _Trials(problem, FINE_ROWS, FINE_STEPS)
+    if is_image:
+        best = max(best, replace(best, shifts=False), key=fine.accuracy)
     for C in COSTS:
         best = max(best, replace(best, C=C), key=fine.accuracy)
     for gamma in GAMMAS:

@@ -124,7 +124,10 @@ def test_start_rows_hold_every_class_in_proportion() -> None:
     assert len(start_rows(Y, 5000, np.random.RandomState(0))) >= 20_000, "four rows a vector at least"
 
 
-@pytest.mark.parametrize("settings", [{}, {"projection": 2}, {"feature_scales": True}, {"kernel": "laplacian"}])
+@pytest.mark.parametrize(
+    "settings",
+    [{}, {"projection": 2}, {"feature_scales": True}, {"kernel": "laplacian"}, {"shifts": "2x2/1x1"}],
+)
 def test_the_same_seed_gives_the_same_model(settings: dict[str, Any]) -> None:
     X, y, _ = problem()
     one, two = (

@@ -7,7 +7,6 @@ rows stay what they were, and gamma keeps its meaning.
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,10 +15,10 @@ from numpy.typing import NDArray
 
 from sparsegen.arrays import Array
 from sparsegen.errors import OptionError
+from sparsegen.methods.shared.layout import parse_layout
 from sparsegen.solvers.blocks import row_slices
 
 ROWS_AT_ONCE = 4096
-FORM = re.compile(r"([1-9]\d{0,5})x([1-9]\d{0,5})/([1-9]\d{0,5})x([1-9]\d{0,5})")
 
 
 @dataclass(frozen=True)
@@ -34,14 +33,9 @@ class Pooling:
     @classmethod
     def parse(cls, text: str, n_features: int) -> Pooling:
         """Return the pooling that ``HEIGHTxWIDTH/ROWSxCOLUMNS`` says, such as ``28x28/2x2``."""
-        match = FORM.fullmatch(text)
-        if match is None:
-            raise OptionError(f"pool is {text[:40]!r}, but must be HEIGHTxWIDTH/ROWSxCOLUMNS, such as 28x28/2x2")
-        pooling = cls(*map(int, match.groups()))
-        if pooling.height * pooling.width != n_features:
-            raise OptionError(
-                f"pool speaks of {pooling.height} x {pooling.width} features, but the data have {n_features}"
-            )
+        pooling = cls(*parse_layout("pool", text, n_features))
+        if 0 in (pooling.block_height, pooling.block_width):
+            raise OptionError(f"the blocks of pool {text!r} are empty; choose larger ones")
         if pooling.block_height > pooling.height or pooling.block_width > pooling.width:
             raise OptionError(f"the blocks of pool {text!r} are larger than the whole; choose smaller ones")
         return pooling
@@ -53,12 +47,17 @@ class Pooling:
         rows = np.arange(self.height) // self.block_height
         return np.asarray((rows[:, None] * across + np.arange(self.width) // self.block_width).ravel())
 
+    @property
+    def weight(self) -> Array:
+        """What the sum of each block counts."""
+        return np.asarray(1.0 / np.sqrt(np.bincount(self.group)))
+
     def __call__(self, X: NDArray[Any]) -> NDArray[Any]:
         """Return one value for every block, a row for each row of ``X``, in its type."""
         down = np.arange(0, self.height, self.block_height)
         across = np.arange(0, self.width, self.block_width)
         pooled = np.empty((len(X), len(down) * len(across)), dtype=X.dtype)
-        weight = (1.0 / np.sqrt(np.bincount(self.group))).astype(X.dtype)
+        weight = self.weight.astype(X.dtype)
         for rows in row_slices(len(X), ROWS_AT_ONCE):
             image = X[rows].reshape(-1, self.height, self.width)
             sums = np.add.reduceat(np.add.reduceat(image, down, axis=1), across, axis=2)
@@ -67,5 +66,4 @@ class Pooling:
 
     def spread(self, P: Array) -> Array:
         """Return the projection of the features that does what ``P`` does to the blocks."""
-        group = self.group
-        return np.asarray((P / np.sqrt(np.bincount(group)))[:, group])
+        return np.asarray((P * self.weight)[:, self.group])
