@@ -44,7 +44,7 @@ def every_shift(down: int, across: int) -> list[tuple[int, int]]:
     ],
 )
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_every_shift_is_its_slow_twins(shape: Any, most: Any, pool: str | None, dtype: type) -> None:
+def test_every_shift_is_its_slow_twins(shape: Any, most: Any, pool: str | None, dtype: Any) -> None:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(5, shape[0] * shape[1])).astype(dtype)
     shifts = every_shift(*most)
