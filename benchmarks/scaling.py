@@ -93,9 +93,9 @@ def measure_apart(n: int, d: int, n_candidates: int, seed: int) -> Point:
 
 def _measure(n: int, d: int, n_candidates: int, seed: int) -> Point:
     _fit(100, 4, n_candidates, seed)
-    before, _ = _held()
+    before, _ = held()
     seconds = min(_fit(n, d, n_candidates, seed) for _ in range(FITS))
-    return Point(n, d, seconds, max(PAGESIZE, _held()[1] - before) / 1e6)
+    return Point(n, d, seconds, max(PAGESIZE, held()[1] - before) / 1e6)
 
 
 def _fit(n: int, d: int, n_candidates: int, seed: int) -> float:
@@ -107,7 +107,7 @@ def _fit(n: int, d: int, n_candidates: int, seed: int) -> float:
         return time.process_time() - start
 
 
-def _held() -> tuple[int, int]:
+def held() -> tuple[int, int]:
     """Return the bytes this process holds and the most it ever held.
 
     Linux counts the parent into ``ru_maxrss`` of a new process, but not into its status file.
@@ -125,11 +125,11 @@ def growth_of(size: str, points: list[Point]) -> Growth:
     """Return how time and memory grow with ``size``: "n", or the number of basis functions."""
     values = [point.rows if size == "n" else point.vectors for point in points]
     return Growth(
-        size, points, _slope(values, [p.seconds for p in points]), _slope(values, [p.megabytes for p in points])
+        size, points, slope(values, [p.seconds for p in points]), slope(values, [p.megabytes for p in points])
     )
 
 
-def _slope(sizes: list[int], measured: list[float]) -> float:
+def slope(sizes: list[int], measured: list[float]) -> float:
     """Return the slope of the logarithms; none of one point."""
     return float(np.polyfit(np.log(sizes), np.log(measured), 1)[0]) if len(sizes) > 1 else float("nan")
 

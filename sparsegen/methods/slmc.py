@@ -132,9 +132,11 @@ class SLMC(MovableVectors, SingleKernelClassifier):
         # As for principal components; exports learn where the rows lie.
         offset = None if self.projection is None else column_means(X)
         few = start_rows(Y, m, rng) if stochastic else np.arange(len(X))
-        sample = np.asarray(X[few], np.float64) - (0.0 if offset is None else offset)
+        sample = X[few].astype(np.float64)
+        sample -= 0.0 if offset is None else offset
         P = np.ones(X.shape[1]) if self.feature_scales else start_projection(sample, Y[few], self.projection)
         seen = map_rows(P, sample)
+        del sample  # of images it is large, and a descent lasts
         penalty = self.projection_penalty
         rho = self.C * (default_penalty(len(X), shifted=draw is not None) if penalty is None else penalty)
         loss = Loss(self.loss, float(self.C))
