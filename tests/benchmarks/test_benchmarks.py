@@ -81,6 +81,17 @@ def test_methods() -> None:
     assert all(result["n_vectors"] <= 4 for result in results if result["method"] in ("slmc", "spsvm", "rsvm"))
 
 
+def test_methods_on_a_set_of_a_folder(tmp_path: Path) -> None:
+    X = np.arange(100, dtype=np.uint8).reshape(50, 2)
+    y = (np.arange(50) // 5) % 2
+    np.savez(tmp_path / "mnist.npz", X_train=X[:40], y_train=y[:40], X_test=X[40:], y_test=y[40:])
+    options = ["--data", tmp_path, "--sets", "mnist", "--methods", "cholesky", "rsvm", "--vectors", 4]
+    table = run(methods, *options, "--rows", 30)
+    assert [line.split(" | ")[0] for line in table.splitlines()[4:]] == ["| cholesky", "| rsvm"]
+    (one, other) = json.loads(run(methods, *options, "--json"))
+    assert (one["data"], one["method"], other["method"]) == ("mnist", "cholesky", "rsvm")
+
+
 def test_accuracy_bytes_draws_a_picture(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     if DEVICES[accuracy_bytes.DEVICE].missing():
         pytest.skip(str(DEVICES[accuracy_bytes.DEVICE].missing()))
