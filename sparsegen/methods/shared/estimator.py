@@ -17,13 +17,15 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
 from sparsegen.arrays import Array
 from sparsegen.errors import DataError, OptionError
 from sparsegen.kernels import KERNELS, BoundKernel
 from sparsegen.methods.shared.parameters import NOT_NEGATIVE, POSITIVE, Parameterized, one_of, parameter, whole
+from sparsegen.methods.shared.probability import calibrated
 from sparsegen.methods.shared.sklearn_private import fit_context
 from sparsegen.model import Label, SparseModel, Transform
 from sparsegen.solvers.blocks import row_slices
@@ -66,6 +68,13 @@ class Expansion:
     """What the card tells about the fit: iterations, objective, ..."""
 
 
+def _gives_probabilities(estimator: SparseClassifier) -> bool:
+    """Say whether an estimator has ``predict_proba``; raise what asking for it then shows where it has not."""
+    if not estimator.probability:
+        raise AttributeError("predict_proba is there only with probability=True, which takes five more fits")
+    return True
+
+
 class SparseClassifier(Parameterized, Classifier):
     """A kernel machine with few expansion vectors, behind scikit-learn's interface."""
 
@@ -90,11 +99,20 @@ class SparseClassifier(Parameterized, Classifier):
     kernel_params: dict[str, float] | None = parameter(
         None, "parameters of the kernel that have no argument of their own here, by name", dict
     )
+    probability: bool = parameter(
+        False,
+        "also learn probabilities, on scores of rows that were left out: up to five more fits. The zero of a two-class "
+        "score then moves to where both classes are equally probable",
+        "boolean",
+    )
     random_state: Any = parameter(None, "seed; methods that draw nothing at random accept it too", "random_state")
 
     @fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
-    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
-        """Train on the rows of ``X`` with labels ``y``."""
+    def fit(self, X: ArrayLike, y: ArrayLike, groups: ArrayLike | None = None) -> Self:
+        """Train on the rows of ``X`` with labels ``y``.
+
+        Rows of one group are never both trained on and scored where ``probability`` is learned.
+        """
         rows, labels = validate_data(self, X, y, dtype=self.row_types, order="C")
         check_classification_targets(labels)
         self.classes_, index = np.unique(labels, return_inverse=True)
@@ -115,6 +133,11 @@ class SparseClassifier(Parameterized, Classifier):
             classes=model_labels(self.classes_),
             card=self._card(expansion),
         )
+        if self.probability:
+            check_consistent_length(rows, groups)
+            self.model_ = calibrated(
+                self, self.model_, rows, labels, groups=None if groups is None else np.asarray(groups)
+            )
         self.n_iter_ = max(1, int(expansion.facts.get("iterations", 1)))
         return self
 
@@ -133,6 +156,18 @@ class SparseClassifier(Parameterized, Classifier):
         check_is_fitted(self)
         index = self.model_.predict_index(validate_data(self, X, dtype=np.float64, reset=False))
         return np.asarray(self.classes_[index])
+
+    @available_if(_gives_probabilities)  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: ArrayLike) -> Array:
+        """Return (n, n_classes) probabilities; ``predict`` gives the class with the largest."""
+        check_is_fitted(self)
+        return self.model_.probabilities(validate_data(self, X, dtype=np.float64, reset=False))
+
+    @available_if(_gives_probabilities)  # type: ignore[untyped-decorator]
+    def predict_log_proba(self, X: ArrayLike) -> Array:
+        """Return (n, n_classes) logarithms of probabilities."""
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.log(self.predict_proba(X)))
 
     @property
     def vectors_(self) -> Array:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from quick_methods import QUICK
 from reference import Rows
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
@@ -20,16 +21,6 @@ from sparsegen import SLMC, SVM
 from sparsegen.errors import DataError
 from sparsegen.methods import METHODS
 from sparsegen.methods.shared.estimator import SparseClassifier, model_labels, sign_matrix
-
-DESCENT = {"n_vectors": 4, "max_iter": 5}
-QUICK: dict[str, dict[str, Any]] = {
-    "slmc": DESCENT,
-    "rs": {**DESCENT, "n_init": 1},
-    "mrs": {**DESCENT, "n_init": 1},
-    "smkc1": DESCENT,
-    "smkc2": DESCENT,
-    "rvm": {"n_init": 1},
-}
 
 
 @pytest.fixture(params=METHODS)
