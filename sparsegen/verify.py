@@ -30,6 +30,7 @@ from sparsegen.promised import bound, percent
 from sparsegen.targets import Export, Target, as_target
 
 TOLERANCE = 1e-4  # of the scores, relative to the largest
+PROBABILITY_TOLERANCE = 1e-5  # of float probabilities, given the scores: evaluators of graphs have other exponentials
 
 
 @dataclass(frozen=True)
@@ -40,8 +41,8 @@ class Verdict:
     device: str
     rows: int
     mismatches: int
-    """Rows whose label differs from the model's and that are not undecided; for an integer export, rows that differ at
-    all from its simulator."""
+    """Rows whose label differs from the model's and that are not undecided, or whose probabilities are not those of
+    their scores; for an integer export, rows that differ at all from its simulator."""
     max_difference: float
     """Largest absolute difference of a score; for an integer export, from its simulator and in units of the model."""
     relative_difference: float
@@ -63,6 +64,9 @@ class Verdict:
     """The compiler, emulator or evaluator that made this comparison, with versions."""
     judged: Judged | None = None
     """How many labelled rows the device labels correctly, of all and of those held out in training."""
+    probability_difference: float | None = None
+    """Largest absolute difference of a probability from the calibration of the device's own scores; ``None`` for a
+    model without probabilities."""
 
     @property
     def agrees(self) -> bool:
@@ -182,6 +186,7 @@ def _compare(device: Device, export: Export, lowered: Lowered, rows: _Rows) -> V
     expected = rows.expected
     out = device.run(export, rows.inputs)
     wrong = out.labels != expected.labels
+    unlike, probability_difference = _unlike_probabilities(out, lowered)
     scale = max(1.0, expected.unit * float(np.abs(expected.scores).max()))
     tied = np.zeros(len(wrong), dtype=bool)
     if expected.is_exact:
@@ -197,7 +202,7 @@ def _compare(device: Device, export: Export, lowered: Lowered, rows: _Rows) -> V
         target=export.target,
         device=device.name,
         rows=len(rows.inputs),
-        mismatches=int(np.count_nonzero(wrong & ~tied)),
+        mismatches=int(np.count_nonzero((wrong & ~tied) | unlike)),
         max_difference=difference,
         relative_difference=difference / scale,
         accuracy=found.accuracy,
@@ -209,7 +214,25 @@ def _compare(device: Device, export: Export, lowered: Lowered, rows: _Rows) -> V
         largest_tie=float(np.max(_leads(expected, out.labels)[tied], initial=0.0)),
         made_by=device.made_by(),
         judged=found.judged,
+        probability_difference=probability_difference,
     )
+
+
+def _unlike_probabilities(out: Outputs, lowered: Lowered) -> tuple[NDArray[np.bool_] | bool, float | None]:
+    """Return in which rows probabilities are not those of the device's own scores, and how far they are off at most.
+
+    Scores are compared by themselves. Integers must give each probability bit for bit.
+    """
+    made = lowered.probabilities
+    if made is None:
+        return False, None
+    if out.probabilities is None:
+        return np.ones(len(out.labels), dtype=np.bool_), float("inf")
+    expected = made.of(out.scores).astype(np.float64)
+    difference = np.abs(out.probabilities.astype(np.float64) - expected)
+    difference = np.where(np.isnan(difference), np.inf, difference) / made.one
+    allowed = 0.0 if lowered.format.numbers.is_exact else max(made.bound, PROBABILITY_TOLERANCE)
+    return np.any(difference > allowed, axis=1), float(difference.max())
 
 
 def _within(out: Outputs, expected: Array, tolerance: float) -> NDArray[np.bool_]:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from sparsegen.kernels import KERNELS, BoundKernel
 from sparsegen.lowering.formats import Format
-from sparsegen.model import SparseModel, Transform
+from sparsegen.model import Calibration, SparseModel, Transform
 from sparsegen.targets import PORTABLE, TARGETS, Export
 
 
@@ -56,6 +56,9 @@ SMALL = {
     "cauchy": model([("cauchy", {"gamma": 0.5})], 4, 3, (0, 1)),
     "matern32": model([("matern32", {"gamma": 0.5})], 4, 5, (0, 1, 2), scale=0.5 + np.arange(5) / 8),
     "rbf_powers": model([rbf(1.0), rbf(0.25), rbf(0.5), rbf(4.0)], 4, 3, (0, 1, 2)),
+    "temperature": replace(
+        model([("laplacian", {"gamma": 0.5})], 4, 4, (0, 1, 2)), calibration=Calibration("temperature", 2.5)
+    ),
 }
 """The golden ones."""
 
@@ -87,6 +90,10 @@ INTEGER = {
     "integer_linear": IntegerGolden(
         model([("linear", {})], 6, 4, (10, 20, 30), offset=np.full(4, 50.0), scale=np.full(4, 0.05)),
         Format("q15", "raw-uint8"),
+    ),
+    "integer_platt": IntegerGolden(
+        replace(model([rbf()], 4, 3, ("no", "yes")), calibration=Calibration("platt", 1.7, 0.25)),
+        Format("q7", "raw-int16", reject=0.8),
     ),
     "integer_narrow": IntegerGolden(model([rbf(0.1), rbf(0.4)], 5, 6, (0, 1, 2)), Format("q7c8", "grid")),
 }

@@ -12,7 +12,7 @@ import re
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -32,7 +32,10 @@ LEVELS = ("-Os", "-O2")
 DEVICE_NAMES = ("cortex-m0plus", "cortex-m3", "cortex-m4f", "rv32imc", "atmega328p")
 LIBRARY = 64
 """Bytes that we allow a function of libgcc that computes floats; what zig's takes is in what devices use."""
-OWN = ("scores", "score", "predict", "label", "selftest", "sum", "in_range")
+OWN = (
+    *("scores", "score", "predict", "predict_score", "label", "selftest", "sum", "in_range"),
+    *("weigh", "weight", "share", "probabilities", "predict_or_reject"),
+)
 """The functions that are no helpers of a score."""
 PROJECTING = ("project", "dots", "dot")
 """Helpers that call the next one."""
@@ -44,6 +47,13 @@ class Stack:
 
     predict: int
     selftest: int
+    probabilities: int = 0
+    """Of a program that has none: 0."""
+
+    def exceeds(self, other: Stack) -> bool:
+        """Return whether any of it is more."""
+        pairs = zip(astuple(self), astuple(other), strict=True)
+        return any(mine > theirs for mine, theirs in pairs)
 
 
 def promised(export: Export, level: str) -> Stack:
@@ -51,7 +61,8 @@ def promised(export: Export, level: str) -> Stack:
     header = export.files[f"{export.name}.h"].decode()
     found = re.search(rf"stack at {level}: at most (\d+) bytes for a prediction, (\d+) for the self-test", header)
     assert found is not None, f"{export.name}.h states no stack"
-    return Stack(int(found[1]), int(found[2]))
+    weighing = re.search(rf"stack for probabilities: at most .*?(\d+) bytes at {level}", header)
+    return Stack(int(found[1]), int(found[2]), 0 if weighing is None else int(weighing[1]))
 
 
 @dataclass(frozen=True)
@@ -74,7 +85,8 @@ class Compiler:
             said = (folder / "made.su").read_text()
         found, computes_floats = along_the_calls(export, said), np.float32 in (export.input_dtype, export.score_dtype)
         library = LIBRARY if computes_floats and not self.has_fpu else 0
-        return Stack(found.predict + library, found.selftest + library)
+        weighing = found.probabilities + library if found.probabilities else 0
+        return Stack(found.predict + library, found.selftest + library, weighing)
 
 
 def along_the_calls(export: Export, said: str) -> Stack:
@@ -91,7 +103,14 @@ def along_the_calls(export: Export, said: str) -> Stack:
     scores = frames["scores"] + (score if has_score else helper)
     stops_early = isinstance(program, IntegerProgram) and wanted.early_exit and not program.is_linear
     predict = frames["predict"] + (helper if stops_early else score if has_score else scores)
-    return Stack(predict, frames["selftest"] + max(frames["sum"], scores, 0 if is_integer else predict))
+    weigh = 0
+    if export.lowered.probabilities is not None:
+        inside = score if has_score else scores  # float scores call what computes exponentials, as weighing does
+        weigh = frames["weigh"] + max(inside, frames["weight"], frames["share"], 0 if is_integer else helper)
+    shown = weigh + frames["probabilities"] if weigh else 0
+    asked = weigh + max(frames["probabilities"], frames["predict_or_reject"]) if weigh else 0
+    selftest = frames["selftest"] + max(frames["sum"], scores, 0 if is_integer else predict, shown)
+    return Stack(predict, selftest, asked)
 
 
 ARM, RISCV = ("arm-none-eabi-gcc", "-mthumb", "-std=c99"), ("riscv64-unknown-elf-gcc", "-std=c99")
@@ -156,6 +175,6 @@ def added(tally: Outcome, export: Export, level: str, measure: Callable[[Export]
         return tally if tally.tried else replace(tally, remark=f"not run: {' '.join(str(error).split())[:120]}")
     stated = promised(export, level)
     tally = replace(tally, tried=tally.tried + 1)
-    if found.predict <= stated.predict and found.selftest <= stated.selftest:
+    if not found.exceeds(stated):
         return tally
     return replace(tally, failures=tally.failures + 1, remark=tally.remark or f"{found} against {stated}")

@@ -26,6 +26,8 @@ class Outputs:
     """(n, n_outputs), float32, or int32 of an integer export"""
     labels: NDArray[np.int32]
     """(n,) class indices"""
+    probabilities: NDArray[Any] | None = None
+    """(n, n_classes), float32, or uint16 of an integer export; ``None`` where the export has none"""
 
 
 @dataclass(frozen=True)

@@ -73,6 +73,9 @@ static void show(const void *value, uint8_t bytes)
 
 static INPUT row[N_FEATURES];
 static SCORE scores[N_OUTPUTS];
+#if defined(MODEL_PROBABILITIES) && !defined(MEASURE)
+static PROBABILITY p_of[N_CLASSES];
+#endif
 static uint16_t started __attribute__((section(".noinit")));
 static volatile int sink;
 
@@ -101,6 +104,10 @@ int main(void)
         sink = MODEL_PREDICT(row);
         for (i = 0; i < N_OUTPUTS; ++i) { show(scores + i, sizeof(SCORE)); }
         show((const void *)&sink, 2);
+#ifdef MODEL_PROBABILITIES
+        MODEL_PROBABILITIES(row, p_of);
+        for (i = 0; i < N_CLASSES; ++i) { show(p_of + i, sizeof(PROBABILITY)); }
+#endif
         CONSOLE = '\r';
 #endif
     }

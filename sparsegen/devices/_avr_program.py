@@ -100,7 +100,8 @@ class AvrBuild:
             return self._link([harness, filled, *MMCU, *options])
 
         smallest = read_image(program(1, *ANY_SIZE))
-        for function in ("predict",) if measure else ("predict", "scores"):
+        made = () if self.export.probability_row is None else ("probabilities",)
+        for function in ("predict",) if measure else ("predict", "scores", *made):
             self._require(smallest, f"{self.export.name}_{function}")
         room = min(self._room(smallest), MAX_ARRAY_BYTES)
         batch = min(BATCH_ROWS, 1 + room // self._row_bytes, len(rows))

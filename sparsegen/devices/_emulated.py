@@ -59,15 +59,22 @@ class EmulatedDevice(Device):
     def run(self, export: Export, X: NDArray[Any]) -> Outputs:
         """Return the scores and class indices the emulated processor computes for every row."""
         rows = self.accept(export, X)
-        scores, predict = f"{export.name}_scores", f"{export.name}_predict"
-        emulated = self._boot(export, build_image(export, self.compiler_flags, (predict, scores), self.compile_seconds))
-        scores_of_rows = np.empty((len(rows), export.n_outputs), dtype=export.score_dtype)
-        out = Outputs(scores_of_rows, np.empty(len(rows), dtype=np.int32))
+        scores, predict, share = (f"{export.name}_{what}" for what in ("scores", "predict", "probabilities"))
+        row = export.probability_row
+        roots = (predict, scores) if row is None else (predict, scores, share)
+        emulated = self._boot(export, build_image(export, self.compiler_flags, roots, self.compile_seconds))
+        out = Outputs(
+            np.empty((len(rows), export.n_outputs), dtype=export.score_dtype),
+            np.empty(len(rows), dtype=np.int32),
+            None if row is None else np.empty(len(rows), dtype=row),
+        )
         with progress.task(f"emulating {self.name}", len(rows)) as advance:
             for i, row in enumerate(rows):
                 emulated.write_row(row)
                 out.scores[i] = emulated.scores(scores)
                 out.labels[i] = emulated.predict(predict)
+                if out.probabilities is not None:
+                    out.probabilities[i] = emulated.probabilities(share)
                 advance("")
         return out
 
@@ -100,4 +107,11 @@ class EmulatedDevice(Device):
 
     def _boot(self, export: Export, image: Image) -> EmulatedProcessor:
         row_bytes = export.n_features * export.input_dtype.itemsize
-        return EmulatedProcessor(self.processor, image, row_bytes, export.n_outputs, export.score_dtype)
+        return EmulatedProcessor(
+            self.processor,
+            image,
+            row_bytes,
+            export.n_outputs,
+            export.score_dtype,
+            probability_row=export.probability_row,
+        )

@@ -18,6 +18,7 @@ STACK = 0x3000_0000
 STACK_BYTES = 0x10_0000
 INPUT = 0x6000_0000
 OUTPUT = 0x7000_0000
+PROBABILITIES = 0x6800_0000
 EXIT = 0x1F00_0000
 REGION = 0x1000_0000
 PAGE = 0x1000
@@ -78,6 +79,7 @@ class EmulatedProcessor:
         n_outputs: int,
         score_dtype: np.dtype[Any] = FLOAT,
         *,
+        probability_row: np.dtype[Any] | None = None,
         seconds: float = CALL_SECONDS,
     ) -> None:
         self._processor = processor
@@ -96,6 +98,8 @@ class EmulatedProcessor:
         self._uc.mem_map(STACK, STACK_BYTES, read | write)
         self._row = self._map_to_the_end(INPUT, row_bytes, read)
         self._scores = self._map_to_the_end(OUTPUT, 4 * n_outputs, read | write)
+        self._probability_row = np.dtype((FLOAT, (0,))) if probability_row is None else probability_row
+        self._probabilities = self._map_to_the_end(PROBABILITIES, self._probability_row.itemsize, read | write)
 
     def _load(self, segments: Sequence[Segment], base: int, rights: int) -> None:
         end = max((part.address + part.size for part in segments), default=base)
@@ -115,6 +119,12 @@ class EmulatedProcessor:
         """Return what ``function(row, scores)`` writes."""
         self._call(function, (self._row, self._scores))
         return np.frombuffer(bytes(self._uc.mem_read(self._scores, 4 * self._n_outputs)), dtype=self._score_dtype)
+
+    def probabilities(self, function: str) -> NDArray[Any]:
+        """Return what ``function(row, probabilities)`` writes."""
+        self._call(function, (self._row, self._probabilities))
+        written = bytes(self._uc.mem_read(self._probabilities, self._probability_row.itemsize))
+        return np.frombuffer(written, dtype=self._probability_row.base.newbyteorder("<"))
 
     def predict(self, function: str) -> int:
         """Return the result of ``function(row)``."""

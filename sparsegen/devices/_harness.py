@@ -1,13 +1,19 @@
 """The C program that runs a model on the host: rows from a file, results to a file, or a latency on standard output.
 
 It sees the model through ``-D`` definitions (MODEL_HEADER, MODEL_SCORES, MODEL_PREDICT, INPUT, SCORE, N_FEATURES,
-N_OUTPUTS), so it is fixed text, and it is C99 and C++ at once, so it is compiled as the model is.
+N_OUTPUTS; where there are probabilities also MODEL_PROBABILITIES, PROBABILITY, N_CLASSES), so it is fixed text, and it
+is C99 and C++ at once, so it is compiled as the model is.
 """
 
 from __future__ import annotations
 
 from pathlib import PurePosixPath
+from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
+from sparsegen.devices import Outputs
 from sparsegen.targets import Export
 from sparsegen.targets.c.code import c_type
 
@@ -38,11 +44,14 @@ static FILE *open_file(const char *path, const char *mode)
     return file;
 }
 
-/* For every row: N_OUTPUTS scores, then the int32 label. */
+/* For every row: N_OUTPUTS scores, then the int32 label, then N_CLASSES probabilities where there are such. */
 static int run(const char *rows_path, const char *out_path)
 {
     INPUT *row = (INPUT *)allocate(N_FEATURES * sizeof(INPUT));
     SCORE *scores = (SCORE *)allocate(N_OUTPUTS * sizeof(SCORE));
+#ifdef MODEL_PROBABILITIES
+    PROBABILITY *p = (PROBABILITY *)allocate(N_CLASSES * sizeof(PROBABILITY));
+#endif
     FILE *rows = open_file(rows_path, "rb");
     FILE *out = open_file(out_path, "wb");
     while (fread(row, sizeof(INPUT), N_FEATURES, rows) == N_FEATURES) {
@@ -51,10 +60,17 @@ static int run(const char *rows_path, const char *out_path)
         label = (int32_t)MODEL_PREDICT(row);
         fwrite(scores, sizeof(SCORE), N_OUTPUTS, out);
         fwrite(&label, sizeof(label), 1, out);
+#ifdef MODEL_PROBABILITIES
+        MODEL_PROBABILITIES(row, p);
+        fwrite(p, sizeof(PROBABILITY), N_CLASSES, out);
+#endif
     }
     fclose(rows);
     free(row);
     free(scores);
+#ifdef MODEL_PROBABILITIES
+    free(p);
+#endif
     return fclose(out) == 0 ? 0 : 3;
 }
 
@@ -104,6 +120,7 @@ def definitions(export: Export) -> list[str]:
     names = (f"{export.name}.h", f"{export.name}.hpp")
     header = next((path for name in names for path in export.files if PurePosixPath(path).name == name), names[0])
     return [
+        *_probability_definitions(export),
         f'-DMODEL_HEADER="{header}"',
         f"-DMODEL_SCORES={export.name}_scores",
         f"-DMODEL_PREDICT={export.name}_predict",
@@ -112,3 +129,29 @@ def definitions(export: Export) -> list[str]:
         f"-DN_FEATURES={export.n_features}",
         f"-DN_OUTPUTS={export.n_outputs}",
     ]
+
+
+def _probability_definitions(export: Export) -> list[str]:
+    row = export.probability_row
+    if row is None:
+        return []
+    return [
+        f"-DMODEL_PROBABILITIES={export.name}_probabilities",
+        f"-DPROBABILITY={c_type(row.base)}",
+        f"-DN_CLASSES={row.shape[0]}",
+    ]
+
+
+def result_fields(export: Export, label: str) -> list[tuple[Any, ...]]:
+    """Return the fields of what the program writes for every row, with the type of the class index."""
+    fields: list[tuple[Any, ...]] = [("scores", export.score_dtype, (export.n_outputs,)), ("label", label)]
+    return fields if export.probability_row is None else [*fields, ("probabilities", export.probability_row)]
+
+
+def outputs_of(records: NDArray[Any], export: Export) -> Outputs:
+    """Return what such records hold, in this computer's byte order."""
+    probabilities = None
+    if export.probability_row is not None:
+        probabilities = np.ascontiguousarray(records["probabilities"], export.probability_row.base)
+    scores = np.ascontiguousarray(records["scores"], export.score_dtype)
+    return Outputs(scores, records["label"].astype(np.int32), probabilities)

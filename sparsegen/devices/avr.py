@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from sparsegen.devices import DEVICES, Device, Measurement, Outputs, Profile, thin
 from sparsegen.devices._avr_program import COMPILER, SIMULATOR, AvrBuild, has_library
+from sparsegen.devices._harness import outputs_of, result_fields
 from sparsegen.devices._toolchain import DEVICES_EXTRA, compiler_name, installed
 from sparsegen.errors import FitError
 from sparsegen.targets import Export
@@ -57,9 +58,8 @@ class Avr(Device):
         with tempfile.TemporaryDirectory(prefix="sparsegen-") as folder:
             built = AvrBuild(export, self.name, self.profile, Path(folder))
             shown = b"".join(row for printed in built.simulate(rows, measure=False) for row in printed.rows)
-        record = np.dtype([("scores", export.score_dtype.newbyteorder("<"), (export.n_outputs,)), ("label", "<i2")])
-        out = np.frombuffer(shown, dtype=record)
-        return Outputs(np.ascontiguousarray(out["scores"], export.score_dtype), out["label"].astype(np.int32))
+        record = np.dtype(result_fields(export, "i2")).newbyteorder("<")
+        return outputs_of(np.frombuffer(shown, dtype=record), export)
 
     def measure(self, export: Export, X: NDArray[Any]) -> Measurement:
         """Return flash, RAM and cycles over (at most 64 of) the rows; no cycles where the export does not fit."""

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparsegen.devices import DEVICES, Device, Measurement, Outputs, thin
-from sparsegen.devices._harness import SOURCE, definitions
+from sparsegen.devices._harness import SOURCE, definitions, outputs_of, result_fields
 from sparsegen.devices._image import read_image
 from sparsegen.devices._toolchain import (
     DEVICES_EXTRA,
@@ -101,11 +101,11 @@ class Host(Device):
         results = folder / "results.bin"
         stored = _store(rows.astype(rows.dtype.newbyteorder(self._byte_order)), folder)
         _execute([*self._launcher, str(program), str(stored), str(results)], folder, export.name)
-        record = np.dtype([("scores", export.score_dtype, (export.n_outputs,)), ("label", np.int32)])
-        out = np.frombuffer(results.read_bytes(), dtype=record.newbyteorder(self._byte_order)).astype(record)
+        record = np.dtype(result_fields(export, "i4")).newbyteorder(self._byte_order)
+        out = np.frombuffer(results.read_bytes(), dtype=record)
         if len(out) != len(rows):
             raise ToolError(f"{export.name} gave {len(out)} results for {len(rows)} rows; check the disk is not full")
-        return Outputs(np.ascontiguousarray(out["scores"]), np.ascontiguousarray(out["label"]))
+        return outputs_of(out, export)
 
     def measure(self, export: Export, X: NDArray[Any]) -> Measurement:
         """Return flash, median latency and, where valgrind is installed, mean instructions of a prediction."""

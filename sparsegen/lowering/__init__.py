@@ -21,6 +21,7 @@ from sparsegen.lowering.locate_data import data_like
 from sparsegen.lowering.lowered import Lowered
 from sparsegen.lowering.narrow_coefficients import narrow_coefficients
 from sparsegen.lowering.order_for_early_exit import order_for_early_exit
+from sparsegen.lowering.probabilities import float_probabilities, integer_probabilities
 from sparsegen.lowering.program import Program
 from sparsegen.lowering.prune import prune
 from sparsegen.lowering.quantize import quantize
@@ -52,7 +53,8 @@ def lower(model: SparseModel, format: Format = FLOAT32, *, base_two: bool = True
 def _lower(model: SparseModel, format: Format, base_two: bool) -> Lowered:
     if not isinstance(format.numbers, IntegerFormat):
         real = float_road(model, base_two=base_two)
-        return Lowered(model, format, real, float_selftest(real, model))
+        selftest = float_selftest(real, model)
+        return Lowered(model, format, real, selftest, probabilities=float_probabilities(model, format))
     check_magnitudes(model)
     data = calibrate(model, format.rows)
     program = integer_road(model, format, data)
@@ -66,6 +68,7 @@ def _lower(model: SparseModel, format: Format, base_two: bool) -> Lowered:
         coverage(program, data),
         agreement(program, model, data.rows, format.labels, calibrated=data.has_data),
         leads(program, model, data.rows, proof.margin, calibrated=data.has_data),
+        integer_probabilities(program, model, proof, format),
     )
 
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from sparsegen.arrays import Array
 from sparsegen.errors import OptionError, nearest
+from sparsegen.model.checks import check_confidence
 
 
 @dataclass(frozen=True)
@@ -151,12 +152,16 @@ class Format:
     """Name of an input kind."""
     early_exit: bool = False
     """Whether a prediction may stop once the remaining terms cannot change it."""
+    reject: float | None = None
+    """The confidence below which ``predict_or_reject`` gives no class; ``None`` leaves that function out."""
     rows: Array | None = field(default=None, compare=False, repr=False)
     """Raw rows to choose the scales of integers on; without them the model's card gives the range."""
     labels: NDArray[Any] | None = field(default=None, compare=False, repr=False)
     """Their labels, where known."""
 
     def __post_init__(self) -> None:
+        if self.reject is not None:
+            check_confidence(self.reject)
         reads_floats = self.reads.is_float
         if not isinstance(self.numbers, IntegerFormat) and (not reads_floats or self.early_exit):
             raise OptionError(

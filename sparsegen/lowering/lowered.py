@@ -15,6 +15,7 @@ from sparsegen.lowering.formats import Format
 from sparsegen.lowering.guarantee import Guarantee
 from sparsegen.lowering.integer_program import IntegerProgram
 from sparsegen.lowering.leads import Leads
+from sparsegen.lowering.probabilities import FloatProbabilities, IntegerProbabilities
 from sparsegen.lowering.program import Program, as_float32
 from sparsegen.lowering.selftest import Selftest
 from sparsegen.model import SparseModel, class_indices
@@ -51,6 +52,8 @@ class Lowered:
     """How well an integer program agrees with the real-valued model on rows."""
     leads: Leads | None = None
     """How the guarantee compares with how clearly the model decides on these rows."""
+    probabilities: FloatProbabilities | IntegerProbabilities | None = None
+    """How scores become probabilities; ``None`` for a model that has none."""
 
     @property
     def n_features(self) -> int:
@@ -96,5 +99,7 @@ class Lowered:
         """What is proved and what was measured about an integer program, as pairs of subject and sentence."""
         if self.guarantee is None or self.coverage is None or self.agreement is None:
             return ()
-        measured = (("agreement", str(self.agreement)), ("lead", str(self.leads)))
-        return (("range", str(self.coverage)), *self.guarantee.sentences(), *measured)
+        told = [("range", str(self.coverage)), *self.guarantee.sentences()]
+        if isinstance(self.probabilities, IntegerProbabilities):
+            told.append(("probabilities", self.probabilities.sentence))
+        return (*told, ("agreement", str(self.agreement)), ("lead", str(self.leads)))

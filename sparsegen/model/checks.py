@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sparsegen.arrays import Array
-from sparsegen.errors import ModelError
+from sparsegen.errors import ModelError, OptionError
 from sparsegen.model.card import is_finite_number
 
 if TYPE_CHECKING:
@@ -75,3 +75,13 @@ def check_calibration(model: SparseModel) -> None:
         raise ModelError(f"calibration {calibration.kind!r:.40} does not suit {len(model.classes)} classes")
     if not all(is_finite_number(v) for v in (calibration.slope, calibration.offset)):
         raise ModelError("calibration holds values that are not finite numbers")
+    if calibration.slope <= 0:
+        raise ModelError("calibration makes classes less probable as their score grows; its slope must be positive")
+
+
+def check_confidence(confidence: float) -> None:
+    """Raise an error unless a class can be asked to be this probable."""
+    if not 0.0 < confidence <= 1.0:
+        raise OptionError(
+            f"the confidence below which no class is given must lie above 0 and be at most 1, but it is {confidence:g}"
+        )

@@ -23,7 +23,13 @@ from sparsegen.files import write_atomic
 from sparsegen.kernels import KERNELS, BoundKernel
 from sparsegen.later import verb
 from sparsegen.model.card import checked_card
-from sparsegen.model.checks import check_calibration, check_classes, check_shapes, frozen_numbers
+from sparsegen.model.checks import (
+    check_calibration,
+    check_classes,
+    check_confidence,
+    check_shapes,
+    frozen_numbers,
+)
 from sparsegen.model.file import decode, encode, read_bytes
 from sparsegen.model.predictor import Predictor
 from sparsegen.model.transform import Transform
@@ -43,6 +49,14 @@ class Calibration:
     kind: str
     slope: float
     offset: float = 0.0
+
+    def __call__(self, scores: Array) -> Array:
+        """Return the (n, n_classes) probabilities of (n, n_outputs) scores."""
+        t = self.slope * scores + self.offset
+        if t.shape[1] == 1:
+            t = np.hstack([np.zeros_like(t), t])
+        weights = np.exp(t - t.max(axis=1, keepdims=True))
+        return np.asarray(weights / weights.sum(axis=1, keepdims=True))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -137,11 +151,13 @@ class SparseModel:
         """Return (n, n_classes) calibrated probabilities."""
         if self.calibration is None:
             raise ModelError("this model has no calibration, so it has scores but no probabilities")
-        scores = self.calibration.slope * self.scores(X) + self.calibration.offset
-        if self.n_outputs == 1:
-            scores = np.hstack([np.zeros_like(scores), scores])
-        shifted = np.exp(scores - scores.max(axis=1, keepdims=True))
-        return np.asarray(shifted / shifted.sum(axis=1, keepdims=True))
+        return self.calibration(self.scores(X))
+
+    def predict_or_reject(self, X: ArrayLike, confidence: float) -> NDArray[np.int64]:
+        """Return class indices of raw rows, and -1 where the class is less probable than ``confidence``."""
+        check_confidence(confidence)
+        probabilities, index = self.probabilities(X), self.predict_index(X)
+        return np.where(probabilities[np.arange(len(index)), index] < confidence, -1, index)
 
     def predictor(self) -> Predictor:
         """Return the model prepared to score one row in microseconds; worth it from a few hundred calls on.

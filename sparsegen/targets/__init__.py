@@ -58,6 +58,12 @@ class Export:
             raise ValueError(f"{self.name} was not lowered from a model")
         return self.lowered.program
 
+    @property
+    def probability_row(self) -> np.dtype[Any] | None:
+        """The type of all probabilities of one row; ``None`` where the export has none."""
+        made = None if self.lowered is None else self.lowered.probabilities
+        return None if made is None else np.dtype((made.dtype, (made.n_classes,)))
+
     def __repr__(self) -> str:
         dtype = "" if self.lowered is None else f", {self.lowered.format.dtype}"
         promises = [] if self.lowered is None else [f"{subject}: {text}" for subject, text in self.lowered.promises]

@@ -14,6 +14,7 @@ from sparsegen.lowering.overflow import safe_power_of_ten
 from sparsegen.lowering.program import Part, Program
 from sparsegen.targets import FLOAT
 from sparsegen.targets.c.code import WORD, CCode, Table, index_type
+from sparsegen.targets.c.probability_code import probability_bytes, probability_values
 from sparsegen.targets.c.simd import Blocks, make_blocks
 from sparsegen.targets.c.stack import float_stack
 from sparsegen.targets.c.walk import SQUARES_STEP, WRITTEN_OUT, Walk, make_walk
@@ -153,8 +154,10 @@ def float_code(lowered: Lowered, program: Program, name: str, loops: str) -> CCo
     is_scaled, is_projected = program.offset is not None, program.projection is not None
     buffers = is_scaled * program.n_features + is_projected * program.n_seen
     buffers += sum(part.blocks.width for part in parts if part.blocks is not None)
-    stack = float_stack(*(FLOAT.itemsize * n for n in (buffers, program.n_outputs, program.n_features)))
+    row, scores = (FLOAT.itemsize * n for n in (program.n_features, program.n_outputs))
+    stack = float_stack(FLOAT.itemsize * buffers, scores, row, probability_bytes(lowered))
     functions = set().union(*(part.functions for part in parts))
+    functions |= {"exp2"} if lowered.probabilities is not None else set()
     helpers = [f"c/{helper}.c.j2" for helper in HELPERS if helper in functions]
     longest = max(program.n_features, program.n_seen, *(part.n_vectors for part in parts))
     selftest = lowered.selftest
@@ -194,6 +197,7 @@ def float_code(lowered: Lowered, program: Program, name: str, loops: str) -> CCo
             "tolerance": selftest.tolerance,
             "checks_classes": selftest.clear,
             "selftest_classes": [int(c) for c in selftest.classes],
+            **probability_values(lowered),
         },
     )
 

@@ -25,6 +25,7 @@ from sparsegen.lowering.lowered import Lowered
 from sparsegen.targets.c.avr import avr_values
 from sparsegen.targets.c.code import WORD, CCode, Table, c_type, index_type
 from sparsegen.targets.c.dsp import dsp_values
+from sparsegen.targets.c.probability_code import probability_bytes, probability_tables, probability_values
 from sparsegen.targets.c.projection_code import ProjectionCode, projection_code
 from sparsegen.targets.c.range_code import range_lines, range_values
 from sparsegen.targets.c.reader_code import reader_tables, reader_values
@@ -70,6 +71,7 @@ def integer_code(lowered: Lowered, program: IntegerProgram, name: str, loops: st
     early_exit = lowered.format.early_exit and not program.is_linear
     projection = projection_code(program, has_dsp=dsp is not None, has_assembly=loops == "avr")
     groups, reader, tables = program.feature_groups, program.reader, _tables(program, projection)
+    tables += probability_tables(lowered)
     row_table = make_row_table(program, lowered.format, norm_follows_vector=avr is not None)
     table_bytes = sum(table.size for table in tables) + row_table.size
     buffered = not reader.is_identity
@@ -84,6 +86,7 @@ def integer_code(lowered: Lowered, program: IntegerProgram, name: str, loops: st
         buffers,
         program.score_dtype.itemsize * program.n_outputs,
         program.input_dtype.itemsize * program.n_features,
+        probability_bytes(lowered),
         is_binary=program.n_outputs == 1,
         reads_floats=reader.kind.is_float,
         projects=projection is not None,
@@ -128,6 +131,7 @@ def integer_code(lowered: Lowered, program: IntegerProgram, name: str, loops: st
             **reader_values(reader),
             **range_values(program),
             **_curve_values(program, name),
+            **probability_values(lowered),
         },
     )
 

@@ -27,33 +27,51 @@ READING_FLOATS = 48
 """What taking floats apart adds to integer programs."""
 PROJECTING = 120
 """What the functions that project features add to integer programs."""
+WEIGHING = 96
+"""What the functions that make probabilities of scores add."""
+TESTED = "in tests with gcc and clang for Cortex-M, RV32 and AVR"
 
 
-def float_stack(buffers: int, scores: int, row: int) -> Lines:
-    """Return the bounds of a float program, by the bytes of its buffers, its scores and a row.
+def float_stack(buffers: int, scores: int, row: int, probabilities: int) -> Lines:
+    """Return the bounds of a float program, by the bytes of its buffers, its scores, a row and its probabilities.
 
-    The self-test predicts, with a row and scores of its own.
+    The self-test predicts, with a row, scores and probabilities of its own.
     """
     predict = buffers + scores
-    return _lines(predict, row + scores + predict, FLOAT)
+    return _lines(predict, row + scores + probabilities + predict, FLOAT, weighs=_weighs(probabilities))
 
 
-def integer_stack(buffers: int, scores: int, row: int, *, is_binary: bool, reads_floats: bool, projects: bool) -> Lines:
+def integer_stack(
+    buffers: int, scores: int, row: int, probabilities: int, *, is_binary: bool, reads_floats: bool, projects: bool
+) -> Lines:
     """Return the bounds of an integer program; a binary prediction needs no array for its score.
 
-    The self-test computes scores, with a row and scores of its own.
+    The self-test computes scores and probabilities, with a row, scores and probabilities of its own.
     """
     calls = (READING_FLOATS if reads_floats else 0) + (PROJECTING if projects else 0)
     predict = buffers + (0 if is_binary else scores)
-    return _lines(predict, row + scores + buffers, INTEGER, calls)
+    selftest = row + scores + probabilities + (predict if probabilities else buffers)
+    return _lines(predict, selftest, INTEGER, calls, weighs=_weighs(probabilities))
 
 
-def _lines(predict: int, selftest: int, added: tuple[Added, ...], calls: int = 0) -> Lines:
-    return tuple(
+def _weighs(probabilities: int) -> int | None:
+    """Return what ``predict_or_reject`` and what it calls add to a prediction; ``None`` where they do not exist."""
+    return WEIGHING + probabilities if probabilities else None
+
+
+def _lines(
+    predict: int, selftest: int, added: tuple[Added, ...], calls: int = 0, *, weighs: int | None = None
+) -> Lines:
+    tested = selftest + calls + (0 if weighs is None else WEIGHING)
+    lines = [
         (
             f"stack at {a.level}",
-            f"at most {predict + a.predict + calls} bytes for a prediction, {selftest + a.selftest + calls} for "
-            "the self-test, in tests with gcc and clang for Cortex-M, RV32 and AVR",
+            f"at most {predict + a.predict + calls} bytes for a prediction, {tested + a.selftest} for "
+            f"the self-test, {TESTED}",
         )
         for a in added
-    )
+    ]
+    if weighs is not None:
+        most = ", ".join(f"{predict + a.predict + calls + weighs} bytes at {a.level}" for a in added)
+        lines.append(("stack for probabilities", f"at most {most}, {TESTED}"))
+    return tuple(lines)

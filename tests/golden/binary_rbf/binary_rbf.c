@@ -2,7 +2,7 @@
 
 #include "binary_rbf.h"
 
-#if BINARY_RBF_EXPORT != 0x2a1cb6d8u
+#if BINARY_RBF_EXPORT != 0xddacb788u
 #error "this file and binary_rbf.h are from different exports; export both again"
 #endif
 
@@ -91,6 +91,19 @@ int binary_rbf_predict(const float *x)
 
     binary_rbf_scores(x, scores);
     return (scores[0] > 0.0f) ? 1 : 0;
+}
+
+int binary_rbf_predict_score(const float *x, float *score)
+{
+    float scores[BINARY_RBF_OUTPUTS];
+    int best = 0;
+
+    binary_rbf_scores(x, scores);
+    if (scores[0] > 0.0f) {
+        best = 1;
+    }
+    *score = (best == 1) ? scores[0] : -scores[0];
+    return best;
 }
 
 const char *binary_rbf_label(int index)

@@ -30,7 +30,7 @@
 #define BINARY_RBF_H_OF_binary_rbf
 
 /* Which export this is: its source refuses the header of another. */
-#define BINARY_RBF_EXPORT 0x2a1cb6d8u
+#define BINARY_RBF_EXPORT 0xddacb788u
 #define BINARY_RBF_FEATURES 3
 #define BINARY_RBF_CLASSES 2
 #define BINARY_RBF_OUTPUTS 1
@@ -65,6 +65,12 @@ void binary_rbf_scores(const float *x, float *scores);
  * It is an enum binary_rbf_class. A score of 0 is class 0. Where scores may be meaningless, so may the index, but it is in range.
  */
 int binary_rbf_predict(const float *x);
+
+/*
+ * Returns what binary_rbf_predict returns, and writes the score of that class to *score: the larger, the clearer.
+ * The score of class 1 is what binary_rbf_scores writes, that of class 0 its negative.
+ */
+int binary_rbf_predict_score(const float *x, float *score);
 
 /* Returns the label of a class index as UTF-8 text; an empty string for any other index. */
 const char *binary_rbf_label(int index);

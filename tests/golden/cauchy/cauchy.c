@@ -2,7 +2,7 @@
 
 #include "cauchy.h"
 
-#if CAUCHY_EXPORT != 0xed775bdcu
+#if CAUCHY_EXPORT != 0xb1427588u
 #error "this file and cauchy.h are from different exports; export both again"
 #endif
 
@@ -64,6 +64,19 @@ int cauchy_predict(const float *x)
 
     cauchy_scores(x, scores);
     return (scores[0] > 0.0f) ? 1 : 0;
+}
+
+int cauchy_predict_score(const float *x, float *score)
+{
+    float scores[CAUCHY_OUTPUTS];
+    int best = 0;
+
+    cauchy_scores(x, scores);
+    if (scores[0] > 0.0f) {
+        best = 1;
+    }
+    *score = (best == 1) ? scores[0] : -scores[0];
+    return best;
 }
 
 const char *cauchy_label(int index)

@@ -26,7 +26,7 @@
 #define CAUCHY_H_OF_cauchy
 
 /* Which export this is: its source refuses the header of another. */
-#define CAUCHY_EXPORT 0xed775bdcu
+#define CAUCHY_EXPORT 0xb1427588u
 #define CAUCHY_FEATURES 3
 #define CAUCHY_CLASSES 2
 #define CAUCHY_OUTPUTS 1
@@ -61,6 +61,12 @@ void cauchy_scores(const float *x, float *scores);
  * It is an enum cauchy_class. A score of 0 is class 0. Where scores may be meaningless, so may the index, but it is in range.
  */
 int cauchy_predict(const float *x);
+
+/*
+ * Returns what cauchy_predict returns, and writes the score of that class to *score: the larger, the clearer.
+ * The score of class 1 is what cauchy_scores writes, that of class 0 its negative.
+ */
+int cauchy_predict_score(const float *x, float *score);
 
 /* Returns the label of a class index as UTF-8 text; an empty string for any other index. */
 const char *cauchy_label(int index);

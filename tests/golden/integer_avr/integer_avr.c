@@ -2,7 +2,7 @@
 
 #include "integer_avr.h"
 
-#if INTEGER_AVR_EXPORT != 0xa8724640u
+#if INTEGER_AVR_EXPORT != 0xd9152e80u
 #error "this file and integer_avr.h are from different exports; export both again"
 #endif
 
@@ -318,6 +318,19 @@ int integer_avr_in_range(const int16_t *x)
         }
     }
     return 1;
+}
+
+int integer_avr_predict_score(const int16_t *x, int32_t *score)
+{
+    int32_t scores[INTEGER_AVR_OUTPUTS];
+    int best = 0;
+
+    integer_avr_scores(x, scores);
+    if (scores[0] > 0) {
+        best = 1;
+    }
+    *score = (best == 1) ? scores[0] : -scores[0];
+    return best;
 }
 
 const char *integer_avr_label(int index)

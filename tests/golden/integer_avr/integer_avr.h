@@ -49,7 +49,7 @@
 #include <stdint.h>
 
 /* Which export this is: its source refuses the header of another. */
-#define INTEGER_AVR_EXPORT 0xa8724640u
+#define INTEGER_AVR_EXPORT 0xd9152e80u
 #define INTEGER_AVR_FEATURES 17
 #define INTEGER_AVR_CLASSES 2
 #define INTEGER_AVR_OUTPUTS 1
@@ -84,6 +84,12 @@ void integer_avr_scores(const int16_t *x, int32_t *scores);
  * It is an enum integer_avr_class. A score of 0 is class 0.
  */
 int integer_avr_predict(const int16_t *x);
+
+/*
+ * Returns what integer_avr_predict returns, and writes the score of that class to *score: the larger, the clearer.
+ * The score of class 1 is what integer_avr_scores writes, that of class 0 its negative.
+ */
+int integer_avr_predict_score(const int16_t *x, int32_t *score);
 
 /*
  * Returns 1 if the INTEGER_AVR_FEATURES features in x are in range, so that what is said above of inputs in range holds for them;

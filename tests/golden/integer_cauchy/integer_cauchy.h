@@ -38,7 +38,7 @@
 #include <stdint.h>
 
 /* Which export this is: its source refuses the header of another. */
-#define INTEGER_CAUCHY_EXPORT 0x3fb7ef54u
+#define INTEGER_CAUCHY_EXPORT 0xead84806u
 #define INTEGER_CAUCHY_FEATURES 3
 #define INTEGER_CAUCHY_CLASSES 2
 #define INTEGER_CAUCHY_OUTPUTS 1
@@ -73,6 +73,12 @@ void integer_cauchy_scores(const uint8_t *x, int32_t *scores);
  * It is an enum integer_cauchy_class. A score of 0 is class 0.
  */
 int integer_cauchy_predict(const uint8_t *x);
+
+/*
+ * Returns what integer_cauchy_predict returns, and writes the score of that class to *score: the larger, the clearer.
+ * The score of class 1 is what integer_cauchy_scores writes, that of class 0 its negative.
+ */
+int integer_cauchy_predict_score(const uint8_t *x, int32_t *score);
 
 /*
  * Returns 1 if the INTEGER_CAUCHY_FEATURES features in x are in range, so that what is said above of inputs in range holds for them;

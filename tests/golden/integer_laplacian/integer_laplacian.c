@@ -2,7 +2,7 @@
 
 #include "integer_laplacian.h"
 
-#if INTEGER_LAPLACIAN_EXPORT != 0xba7162ceu
+#if INTEGER_LAPLACIAN_EXPORT != 0x681efb2du
 #error "this file and integer_laplacian.h are from different exports; export both again"
 #endif
 
@@ -146,6 +146,21 @@ int integer_laplacian_in_range(const float *x)
         }
     }
     return 1;
+}
+
+int integer_laplacian_predict_score(const float *x, int32_t *score)
+{
+    int32_t scores[INTEGER_LAPLACIAN_OUTPUTS];
+    int best = 0;
+
+    integer_laplacian_scores(x, scores);
+    for (int k = 1; k < 3; ++k) {
+        if (scores[k] > scores[best]) {
+            best = k;
+        }
+    }
+    *score = scores[best];
+    return best;
 }
 
 const char *integer_laplacian_label(int index)

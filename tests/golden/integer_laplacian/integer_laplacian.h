@@ -39,7 +39,7 @@
 #include <stdint.h>
 
 /* Which export this is: its source refuses the header of another. */
-#define INTEGER_LAPLACIAN_EXPORT 0xba7162ceu
+#define INTEGER_LAPLACIAN_EXPORT 0x681efb2du
 #define INTEGER_LAPLACIAN_FEATURES 4
 #define INTEGER_LAPLACIAN_CLASSES 3
 #define INTEGER_LAPLACIAN_OUTPUTS 3
@@ -75,6 +75,11 @@ void integer_laplacian_scores(const float *x, int32_t *scores);
  * It is an enum integer_laplacian_class. The first wins on ties.
  */
 int integer_laplacian_predict(const float *x);
+
+/*
+ * Returns what integer_laplacian_predict returns, and writes the score of that class to *score: the larger, the clearer.
+ */
+int integer_laplacian_predict_score(const float *x, int32_t *score);
 
 /*
  * Returns 1 if the INTEGER_LAPLACIAN_FEATURES features in x are in range, so that what is said above of inputs in range holds for them;

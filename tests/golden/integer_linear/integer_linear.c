@@ -2,7 +2,7 @@
 
 #include "integer_linear.h"
 
-#if INTEGER_LINEAR_EXPORT != 0x222cfc27u
+#if INTEGER_LINEAR_EXPORT != 0x1e9fe62cu
 #error "this file and integer_linear.h are from different exports; export both again"
 #endif
 
@@ -78,6 +78,21 @@ int integer_linear_in_range(const uint8_t *x)
         }
     }
     return 1;
+}
+
+int integer_linear_predict_score(const uint8_t *x, int32_t *score)
+{
+    int32_t scores[INTEGER_LINEAR_OUTPUTS];
+    int best = 0;
+
+    integer_linear_scores(x, scores);
+    for (int k = 1; k < 3; ++k) {
+        if (scores[k] > scores[best]) {
+            best = k;
+        }
+    }
+    *score = scores[best];
+    return best;
 }
 
 const char *integer_linear_label(int index)

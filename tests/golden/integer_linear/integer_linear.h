@@ -39,7 +39,7 @@
 #include <stdint.h>
 
 /* Which export this is: its source refuses the header of another. */
-#define INTEGER_LINEAR_EXPORT 0x222cfc27u
+#define INTEGER_LINEAR_EXPORT 0x1e9fe62cu
 #define INTEGER_LINEAR_FEATURES 4
 #define INTEGER_LINEAR_CLASSES 3
 #define INTEGER_LINEAR_OUTPUTS 3
@@ -75,6 +75,11 @@ void integer_linear_scores(const uint8_t *x, int32_t *scores);
  * It is an enum integer_linear_class. The first wins on ties.
  */
 int integer_linear_predict(const uint8_t *x);
+
+/*
+ * Returns what integer_linear_predict returns, and writes the score of that class to *score: the larger, the clearer.
+ */
+int integer_linear_predict_score(const uint8_t *x, int32_t *score);
 
 /*
  * Returns 1 if the INTEGER_LINEAR_FEATURES features in x are in range, so that what is said above of inputs in range holds for them;

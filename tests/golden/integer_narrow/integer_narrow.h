@@ -41,7 +41,7 @@
 #include <stdint.h>
 
 /* Which export this is: its source refuses the header of another. */
-#define INTEGER_NARROW_EXPORT 0xeff9f501u
+#define INTEGER_NARROW_EXPORT 0x2baf507au
 #define INTEGER_NARROW_FEATURES 6
 #define INTEGER_NARROW_CLASSES 3
 #define INTEGER_NARROW_OUTPUTS 3
@@ -77,6 +77,11 @@ void integer_narrow_scores(const uint8_t *x, int32_t *scores);
  * It is an enum integer_narrow_class. The first wins on ties.
  */
 int integer_narrow_predict(const uint8_t *x);
+
+/*
+ * Returns what integer_narrow_predict returns, and writes the score of that class to *score: the larger, the clearer.
+ */
+int integer_narrow_predict_score(const uint8_t *x, int32_t *score);
 
 /*
  * Returns 1 if the INTEGER_NARROW_FEATURES features in x are in range, so that what is said above of inputs in range holds for them;

@@ -2,7 +2,7 @@
 
 #include "integer_powers.h"
 
-#if INTEGER_POWERS_EXPORT != 0xb9e99fffu
+#if INTEGER_POWERS_EXPORT != 0xb410ceeeu
 #error "this file and integer_powers.h are from different exports; export both again"
 #endif
 
@@ -175,6 +175,21 @@ int integer_powers_in_range(const float *x)
         }
     }
     return 1;
+}
+
+int integer_powers_predict_score(const float *x, int32_t *score)
+{
+    int32_t scores[INTEGER_POWERS_OUTPUTS];
+    int best = 0;
+
+    integer_powers_scores(x, scores);
+    for (int k = 1; k < 3; ++k) {
+        if (scores[k] > scores[best]) {
+            best = k;
+        }
+    }
+    *score = scores[best];
+    return best;
 }
 
 const char *integer_powers_label(int index)

@@ -38,7 +38,7 @@
 #include <stdint.h>
 
 /* Which export this is: its source refuses the header of another. */
-#define INTEGER_POWERS_EXPORT 0xb9e99fffu
+#define INTEGER_POWERS_EXPORT 0xb410ceeeu
 #define INTEGER_POWERS_FEATURES 3
 #define INTEGER_POWERS_CLASSES 3
 #define INTEGER_POWERS_OUTPUTS 3
@@ -74,6 +74,11 @@ void integer_powers_scores(const float *x, int32_t *scores);
  * It is an enum integer_powers_class. The first wins on ties.
  */
 int integer_powers_predict(const float *x);
+
+/*
+ * Returns what integer_powers_predict returns, and writes the score of that class to *score: the larger, the clearer.
+ */
+int integer_powers_predict_score(const float *x, int32_t *score);
 
 /*
  * Returns 1 if the INTEGER_POWERS_FEATURES features in x are in range, so that what is said above of inputs in range holds for them;

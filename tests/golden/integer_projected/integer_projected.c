@@ -2,7 +2,7 @@
 
 #include "integer_projected.h"
 
-#if INTEGER_PROJECTED_EXPORT != 0xd281af00u
+#if INTEGER_PROJECTED_EXPORT != 0x49f11cc6u
 #error "this file and integer_projected.h are from different exports; export both again"
 #endif
 
@@ -181,6 +181,19 @@ int integer_projected_in_range(const int16_t *x)
         }
     }
     return integer_projected_project(x, projected);
+}
+
+int integer_projected_predict_score(const int16_t *x, int32_t *score)
+{
+    int32_t scores[INTEGER_PROJECTED_OUTPUTS];
+    int best = 0;
+
+    integer_projected_scores(x, scores);
+    if (scores[0] > 0) {
+        best = 1;
+    }
+    *score = (best == 1) ? scores[0] : -scores[0];
+    return best;
 }
 
 const char *integer_projected_label(int index)

@@ -53,7 +53,7 @@
 #include <stdint.h>
 
 /* Which export this is: its source refuses the header of another. */
-#define INTEGER_PROJECTED_EXPORT 0xd281af00u
+#define INTEGER_PROJECTED_EXPORT 0x49f11cc6u
 #define INTEGER_PROJECTED_FEATURES 18
 #define INTEGER_PROJECTED_CLASSES 2
 #define INTEGER_PROJECTED_OUTPUTS 1
@@ -88,6 +88,12 @@ void integer_projected_scores(const int16_t *x, int32_t *scores);
  * It is an enum integer_projected_class. A score of 0 is class 0.
  */
 int integer_projected_predict(const int16_t *x);
+
+/*
+ * Returns what integer_projected_predict returns, and writes the score of that class to *score: the larger, the clearer.
+ * The score of class 1 is what integer_projected_scores writes, that of class 0 its negative.
+ */
+int integer_projected_predict_score(const int16_t *x, int32_t *score);
 
 /*
  * Returns 1 if the INTEGER_PROJECTED_FEATURES features in x are in range, so that what is said above of inputs in range holds for them;

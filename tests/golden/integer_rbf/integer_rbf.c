@@ -2,7 +2,7 @@
 
 #include "integer_rbf.h"
 
-#if INTEGER_RBF_EXPORT != 0xb441330cu
+#if INTEGER_RBF_EXPORT != 0x1bdaf38cu
 #error "this file and integer_rbf.h are from different exports; export both again"
 #endif
 
@@ -92,6 +92,19 @@ int integer_rbf_in_range(const uint8_t *x)
 
     (void)x; /* every index is on the grid */
     return 1;
+}
+
+int integer_rbf_predict_score(const uint8_t *x, int32_t *score)
+{
+    int32_t scores[INTEGER_RBF_OUTPUTS];
+    int best = 0;
+
+    integer_rbf_scores(x, scores);
+    if (scores[0] > 0) {
+        best = 1;
+    }
+    *score = (best == 1) ? scores[0] : -scores[0];
+    return best;
 }
 
 const char *integer_rbf_label(int index)

@@ -42,7 +42,7 @@
 #include <stdint.h>
 
 /* Which export this is: its source refuses the header of another. */
-#define INTEGER_RBF_EXPORT 0xb441330cu
+#define INTEGER_RBF_EXPORT 0x1bdaf38cu
 #define INTEGER_RBF_FEATURES 3
 #define INTEGER_RBF_CLASSES 2
 #define INTEGER_RBF_OUTPUTS 1
@@ -77,6 +77,12 @@ void integer_rbf_scores(const uint8_t *x, int32_t *scores);
  * It is an enum integer_rbf_class. A score of 0 is class 0.
  */
 int integer_rbf_predict(const uint8_t *x);
+
+/*
+ * Returns what integer_rbf_predict returns, and writes the score of that class to *score: the larger, the clearer.
+ * The score of class 1 is what integer_rbf_scores writes, that of class 0 its negative.
+ */
+int integer_rbf_predict_score(const uint8_t *x, int32_t *score);
 
 /*
  * Returns 1 if the INTEGER_RBF_FEATURES features in x are in range, so that what is said above of inputs in range holds for them;

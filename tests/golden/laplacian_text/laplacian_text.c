@@ -2,7 +2,7 @@
 
 #include "laplacian_text.h"
 
-#if LAPLACIAN_TEXT_EXPORT != 0x8ae91c74u
+#if LAPLACIAN_TEXT_EXPORT != 0xf2dc2479u
 #error "this file and laplacian_text.h are from different exports; export both again"
 #endif
 
@@ -109,6 +109,21 @@ int laplacian_text_predict(const float *x)
             best = k;
         }
     }
+    return best;
+}
+
+int laplacian_text_predict_score(const float *x, float *score)
+{
+    float scores[LAPLACIAN_TEXT_OUTPUTS];
+    int best = 0;
+
+    laplacian_text_scores(x, scores);
+    for (int k = 1; k < 3; ++k) {
+        if (scores[k] > scores[best]) {
+            best = k;
+        }
+    }
+    *score = scores[best];
     return best;
 }
 

@@ -26,7 +26,7 @@
 #define LAPLACIAN_TEXT_H_OF_laplacian_text
 
 /* Which export this is: its source refuses the header of another. */
-#define LAPLACIAN_TEXT_EXPORT 0x8ae91c74u
+#define LAPLACIAN_TEXT_EXPORT 0xf2dc2479u
 #define LAPLACIAN_TEXT_FEATURES 4
 #define LAPLACIAN_TEXT_CLASSES 3
 #define LAPLACIAN_TEXT_OUTPUTS 3
@@ -62,6 +62,11 @@ void laplacian_text_scores(const float *x, float *scores);
  * It is an enum laplacian_text_class. The first wins on ties. Where scores may be meaningless, so may the index, but it is in range.
  */
 int laplacian_text_predict(const float *x);
+
+/*
+ * Returns what laplacian_text_predict returns, and writes the score of that class to *score: the larger, the clearer.
+ */
+int laplacian_text_predict_score(const float *x, float *score);
 
 /* Returns the label of a class index as UTF-8 text; an empty string for any other index. */
 const char *laplacian_text_label(int index);

@@ -2,7 +2,7 @@
 
 #include "linear.h"
 
-#if LINEAR_EXPORT != 0x87168272u
+#if LINEAR_EXPORT != 0x19190f8au
 #error "this file and linear.h are from different exports; export both again"
 #endif
 
@@ -66,6 +66,21 @@ int linear_predict(const float *x)
             best = k;
         }
     }
+    return best;
+}
+
+int linear_predict_score(const float *x, float *score)
+{
+    float scores[LINEAR_OUTPUTS];
+    int best = 0;
+
+    linear_scores(x, scores);
+    for (int k = 1; k < 3; ++k) {
+        if (scores[k] > scores[best]) {
+            best = k;
+        }
+    }
+    *score = scores[best];
     return best;
 }
 

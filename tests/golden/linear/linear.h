@@ -26,7 +26,7 @@
 #define LINEAR_H_OF_linear
 
 /* Which export this is: its source refuses the header of another. */
-#define LINEAR_EXPORT 0x87168272u
+#define LINEAR_EXPORT 0x19190f8au
 #define LINEAR_FEATURES 4
 #define LINEAR_CLASSES 3
 #define LINEAR_OUTPUTS 3
@@ -62,6 +62,11 @@ void linear_scores(const float *x, float *scores);
  * It is an enum linear_class. The first wins on ties. Where scores may be meaningless, so may the index, but it is in range.
  */
 int linear_predict(const float *x);
+
+/*
+ * Returns what linear_predict returns, and writes the score of that class to *score: the larger, the clearer.
+ */
+int linear_predict_score(const float *x, float *score);
 
 /* Returns the label of a class index as UTF-8 text; an empty string for any other index. */
 const char *linear_label(int index);

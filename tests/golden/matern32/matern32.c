@@ -2,7 +2,7 @@
 
 #include "matern32.h"
 
-#if MATERN32_EXPORT != 0xb3796b35u
+#if MATERN32_EXPORT != 0x9ff424e9u
 #error "this file and matern32.h are from different exports; export both again"
 #endif
 
@@ -154,6 +154,21 @@ int matern32_predict(const float *x)
             best = k;
         }
     }
+    return best;
+}
+
+int matern32_predict_score(const float *x, float *score)
+{
+    float scores[MATERN32_OUTPUTS];
+    int best = 0;
+
+    matern32_scores(x, scores);
+    for (int k = 1; k < 3; ++k) {
+        if (scores[k] > scores[best]) {
+            best = k;
+        }
+    }
+    *score = scores[best];
     return best;
 }
 

@@ -26,7 +26,7 @@
 #define MATERN32_H_OF_matern32
 
 /* Which export this is: its source refuses the header of another. */
-#define MATERN32_EXPORT 0xb3796b35u
+#define MATERN32_EXPORT 0x9ff424e9u
 #define MATERN32_FEATURES 5
 #define MATERN32_CLASSES 3
 #define MATERN32_OUTPUTS 3
@@ -62,6 +62,11 @@ void matern32_scores(const float *x, float *scores);
  * It is an enum matern32_class. The first wins on ties. Where scores may be meaningless, so may the index, but it is in range.
  */
 int matern32_predict(const float *x);
+
+/*
+ * Returns what matern32_predict returns, and writes the score of that class to *score: the larger, the clearer.
+ */
+int matern32_predict_score(const float *x, float *score);
 
 /* Returns the label of a class index as UTF-8 text; an empty string for any other index. */
 const char *matern32_label(int index);

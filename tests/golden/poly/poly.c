@@ -2,7 +2,7 @@
 
 #include "poly.h"
 
-#if POLY_EXPORT != 0x1d90947fu
+#if POLY_EXPORT != 0x8d19c591u
 #error "this file and poly.h are from different exports; export both again"
 #endif
 
@@ -63,6 +63,19 @@ int poly_predict(const float *x)
 
     poly_scores(x, scores);
     return (scores[0] > 0.0f) ? 1 : 0;
+}
+
+int poly_predict_score(const float *x, float *score)
+{
+    float scores[POLY_OUTPUTS];
+    int best = 0;
+
+    poly_scores(x, scores);
+    if (scores[0] > 0.0f) {
+        best = 1;
+    }
+    *score = (best == 1) ? scores[0] : -scores[0];
+    return best;
 }
 
 const char *poly_label(int index)

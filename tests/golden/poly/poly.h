@@ -26,7 +26,7 @@
 #define POLY_H_OF_poly
 
 /* Which export this is: its source refuses the header of another. */
-#define POLY_EXPORT 0x1d90947fu
+#define POLY_EXPORT 0x8d19c591u
 #define POLY_FEATURES 5
 #define POLY_CLASSES 2
 #define POLY_OUTPUTS 1
@@ -61,6 +61,12 @@ void poly_scores(const float *x, float *scores);
  * It is an enum poly_class. A score of 0 is class 0. Where scores may be meaningless, so may the index, but it is in range.
  */
 int poly_predict(const float *x);
+
+/*
+ * Returns what poly_predict returns, and writes the score of that class to *score: the larger, the clearer.
+ * The score of class 1 is what poly_scores writes, that of class 0 its negative.
+ */
+int poly_predict_score(const float *x, float *score);
 
 /* Returns the label of a class index as UTF-8 text; an empty string for any other index. */
 const char *poly_label(int index);

@@ -2,7 +2,7 @@
 
 #include "rbf_buffered.h"
 
-#if RBF_BUFFERED_EXPORT != 0xeeaae674u
+#if RBF_BUFFERED_EXPORT != 0x120f4464u
 #error "this file and rbf_buffered.h are from different exports; export both again"
 #endif
 
@@ -120,6 +120,19 @@ int rbf_buffered_predict(const float *x)
 
     rbf_buffered_scores(x, scores);
     return (scores[0] > 0.0f) ? 1 : 0;
+}
+
+int rbf_buffered_predict_score(const float *x, float *score)
+{
+    float scores[RBF_BUFFERED_OUTPUTS];
+    int best = 0;
+
+    rbf_buffered_scores(x, scores);
+    if (scores[0] > 0.0f) {
+        best = 1;
+    }
+    *score = (best == 1) ? scores[0] : -scores[0];
+    return best;
 }
 
 const char *rbf_buffered_label(int index)

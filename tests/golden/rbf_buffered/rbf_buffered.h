@@ -26,7 +26,7 @@
 #define RBF_BUFFERED_H_OF_rbf_buffered
 
 /* Which export this is: its source refuses the header of another. */
-#define RBF_BUFFERED_EXPORT 0xeeaae674u
+#define RBF_BUFFERED_EXPORT 0x120f4464u
 #define RBF_BUFFERED_FEATURES 18
 #define RBF_BUFFERED_CLASSES 2
 #define RBF_BUFFERED_OUTPUTS 1
@@ -61,6 +61,12 @@ void rbf_buffered_scores(const float *x, float *scores);
  * It is an enum rbf_buffered_class. A score of 0 is class 0. Where scores may be meaningless, so may the index, but it is in range.
  */
 int rbf_buffered_predict(const float *x);
+
+/*
+ * Returns what rbf_buffered_predict returns, and writes the score of that class to *score: the larger, the clearer.
+ * The score of class 1 is what rbf_buffered_scores writes, that of class 0 its negative.
+ */
+int rbf_buffered_predict_score(const float *x, float *score);
 
 /* Returns the label of a class index as UTF-8 text; an empty string for any other index. */
 const char *rbf_buffered_label(int index);

@@ -2,7 +2,7 @@
 
 #include "rbf_powers.h"
 
-#if RBF_POWERS_EXPORT != 0xd8d6e046u
+#if RBF_POWERS_EXPORT != 0x086cfbf5u
 #error "this file and rbf_powers.h are from different exports; export both again"
 #endif
 
@@ -112,6 +112,21 @@ int rbf_powers_predict(const float *x)
             best = k;
         }
     }
+    return best;
+}
+
+int rbf_powers_predict_score(const float *x, float *score)
+{
+    float scores[RBF_POWERS_OUTPUTS];
+    int best = 0;
+
+    rbf_powers_scores(x, scores);
+    for (int k = 1; k < 3; ++k) {
+        if (scores[k] > scores[best]) {
+            best = k;
+        }
+    }
+    *score = scores[best];
     return best;
 }
 

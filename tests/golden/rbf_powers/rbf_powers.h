@@ -26,7 +26,7 @@
 #define RBF_POWERS_H_OF_rbf_powers
 
 /* Which export this is: its source refuses the header of another. */
-#define RBF_POWERS_EXPORT 0xd8d6e046u
+#define RBF_POWERS_EXPORT 0x086cfbf5u
 #define RBF_POWERS_FEATURES 3
 #define RBF_POWERS_CLASSES 3
 #define RBF_POWERS_OUTPUTS 3
@@ -62,6 +62,11 @@ void rbf_powers_scores(const float *x, float *scores);
  * It is an enum rbf_powers_class. The first wins on ties. Where scores may be meaningless, so may the index, but it is in range.
  */
 int rbf_powers_predict(const float *x);
+
+/*
+ * Returns what rbf_powers_predict returns, and writes the score of that class to *score: the larger, the clearer.
+ */
+int rbf_powers_predict_score(const float *x, float *score);
 
 /* Returns the label of a class index as UTF-8 text; an empty string for any other index. */
 const char *rbf_powers_label(int index);

@@ -2,7 +2,7 @@
 
 #include "rbf_projected.h"
 
-#if RBF_PROJECTED_EXPORT != 0x7c340dccu
+#if RBF_PROJECTED_EXPORT != 0x26700166u
 #error "this file and rbf_projected.h are from different exports; export both again"
 #endif
 
@@ -134,6 +134,21 @@ int rbf_projected_predict(const float *x)
             best = k;
         }
     }
+    return best;
+}
+
+int rbf_projected_predict_score(const float *x, float *score)
+{
+    float scores[RBF_PROJECTED_OUTPUTS];
+    int best = 0;
+
+    rbf_projected_scores(x, scores);
+    for (int k = 1; k < 3; ++k) {
+        if (scores[k] > scores[best]) {
+            best = k;
+        }
+    }
+    *score = scores[best];
     return best;
 }
 

@@ -26,7 +26,7 @@
 #define RBF_PROJECTED_H_OF_rbf_projected
 
 /* Which export this is: its source refuses the header of another. */
-#define RBF_PROJECTED_EXPORT 0x7c340dccu
+#define RBF_PROJECTED_EXPORT 0x26700166u
 #define RBF_PROJECTED_FEATURES 20
 #define RBF_PROJECTED_CLASSES 3
 #define RBF_PROJECTED_OUTPUTS 3
@@ -62,6 +62,11 @@ void rbf_projected_scores(const float *x, float *scores);
  * It is an enum rbf_projected_class. The first wins on ties. Where scores may be meaningless, so may the index, but it is in range.
  */
 int rbf_projected_predict(const float *x);
+
+/*
+ * Returns what rbf_projected_predict returns, and writes the score of that class to *score: the larger, the clearer.
+ */
+int rbf_projected_predict_score(const float *x, float *score);
 
 /* Returns the label of a class index as UTF-8 text; an empty string for any other index. */
 const char *rbf_projected_label(int index);

@@ -2,7 +2,7 @@
 
 #include "simd.h"
 
-#if SIMD_EXPORT != 0xc577e61au
+#if SIMD_EXPORT != 0x5b477e4eu
 #error "this file and simd.h are from different exports; export both again"
 #endif
 
@@ -120,6 +120,21 @@ int simd_predict(const float *x)
             best = k;
         }
     }
+    return best;
+}
+
+int simd_predict_score(const float *x, float *score)
+{
+    float scores[SIMD_OUTPUTS];
+    int best = 0;
+
+    simd_scores(x, scores);
+    for (int k = 1; k < 3; ++k) {
+        if (scores[k] > scores[best]) {
+            best = k;
+        }
+    }
+    *score = scores[best];
     return best;
 }
 

@@ -128,7 +128,9 @@ def test_object_needs_no_library_and_writes_no_data(device, all_in_one, tmp_path
     writable = {s.name: s["sh_size"] for s in elf.iter_sections() if s["sh_flags"] & 1 and s["sh_flags"] & 2}
     assert sum(writable.values()) == 0, writable
     defined = {s.name for s in symbols(elf) if s["st_info"]["bind"] == "STB_GLOBAL"}
-    public = {f"{name}_{function}" for name in EVERY for function in ("scores", "predict", "label", "selftest")}
+    functions = ("scores", "predict", "predict_score", "label", "selftest")
+    public = {f"{name}_{function}" for name in EVERY for function in functions}
+    public |= {f"{name}_probabilities" for name, of in EVERY.items() if of.calibration is not None}
     assert defined - undefined == public
 
 

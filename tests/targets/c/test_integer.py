@@ -163,7 +163,7 @@ def test_object_needs_no_library_and_writes_no_data(device, integer_exports, one
     public = {
         f"{name}_{function}"
         for name in integer_exports
-        for function in ("scores", "predict", "in_range", "label", "selftest")
+        for function in ("scores", "predict", "predict_score", "in_range", "label", "selftest")
     }
     assert {s.name for s in found if s["st_info"]["bind"] == "STB_GLOBAL"} - undefined == public
 
