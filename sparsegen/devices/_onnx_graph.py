@@ -17,7 +17,8 @@ from sparsegen.targets import Export
 
 OPPOSITE = 1e-5
 """How far the sum of two opposite scores may be from 0, relative to them, or to 1 where they are smaller."""
-Evaluate = Callable[[NDArray[np.floating]], tuple[NDArray[Any], NDArray[Any]]]
+Evaluate = Callable[[NDArray[Any]], tuple[NDArray[Any], ...]]
+"""Gives all outputs of a graph for rows: labels, scores, and probabilities where the graph has them."""
 
 
 class GraphEvaluator(Device):
@@ -50,7 +51,7 @@ class GraphEvaluator(Device):
         """Return the scores, and the class indices of the labels, that the graph gives for every row."""
         rows = self.accept(export, X)
         graph = _graph(export)
-        labels, scores = self.evaluator(graph)(rows)
+        labels, scores, *more = self.evaluator(graph)(rows)
         index = {label: i for i, label in enumerate(_labels(graph, export.name))}
         unknown = sorted({str(label) for label in labels.tolist() if label not in index})
         if unknown:
@@ -58,7 +59,8 @@ class GraphEvaluator(Device):
                 f"{export.name} gave the label {unknown[0]!r}, which is not among its classes; export again"
             )
         indices = np.array([index[label] for label in labels.tolist()], dtype=np.int32)
-        return Outputs(_outputs(np.asarray(scores, dtype=np.float32), export), indices)
+        probabilities = more[0] if more and export.probability_row is not None else None
+        return Outputs(_outputs(np.asarray(scores, dtype=np.float32), export), indices, probabilities)
 
     def measure(self, export: Export, X: NDArray[Any]) -> Measurement:
         """Return the file's size and the median latency of one row."""

@@ -33,7 +33,6 @@ from sparsegen.errors import OptionError
 from sparsegen.kernels import KERNELS, BoundKernel
 from sparsegen.kernels.linear import LINEAR
 from sparsegen.methods.shared.estimator import SparseClassifier, model_labels
-from sparsegen.methods.shared.probability import with_zero_at_one_half
 from sparsegen.methods.shared.sklearn_private import fitted_gamma
 from sparsegen.model import Calibration, SparseModel, Transform
 from sparsegen.training.transforms import entry_for, fold, is_passthrough, name_of, require_fitted
@@ -181,9 +180,20 @@ def _calibrated(calibrated: CalibratedClassifierCV) -> SparseModel:
             f"CalibratedClassifierCV with method={part.method!r} and {len(model.classes)} classes has no export; "
             "use method='sigmoid' for two classes, method='temperature' for more"
         )
-    if calibrator.a_ == 0.0:
+    return _platt(model, -float(calibrator.a_), -float(calibrator.b_))  # p = 1 / (1 + exp(a s + b))
+
+
+def _platt(model: SparseModel, slope: float, offset: float) -> SparseModel:
+    """Return the model with its zero moved to where the probability is one half: scikit-learn decides there."""
+    if slope == 0.0:
         raise OptionError("the calibration found no relation between score and class; train on more data")
-    return with_zero_at_one_half(model, -float(calibrator.a_), -float(calibrator.b_))  # p = 1 / (1 + exp(a s + b))
+    sign = 1.0 if slope > 0 else -1.0
+    return replace(
+        model,
+        coef=sign * model.coef,
+        intercept=sign * (model.intercept + offset / slope),
+        calibration=Calibration("platt", abs(slope)),
+    )
 
 
 def _pipeline(pipeline: Pipeline) -> SparseModel:

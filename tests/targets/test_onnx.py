@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -14,8 +15,10 @@ from onnx.reference import ReferenceEvaluator
 
 from sparsegen.errors import OptionError
 from sparsegen.kernels import KERNELS
-from sparsegen.model import SparseModel, Transform
+from sparsegen.lowering.formats import Format
+from sparsegen.model import Calibration, SparseModel, Transform
 from sparsegen.targets import TARGETS
+from sparsegen.verify import verify
 from sparsegen.version import __version__
 
 GOLDEN = Path(__file__).parent.parent / "golden"
@@ -179,6 +182,39 @@ def test_two_classes_have_opposite_scores():
         labels, scores = run(EVERY[name], rows(EVERY[name]))
         assert np.allclose(scores[:, 0], -scores[:, 1], rtol=1e-6, atol=1e-6)
         assert np.argmax(scores, axis=1).tolist() == labels.tolist()
+
+
+@pytest.mark.parametrize("opset", [9, 12, 13, 17, max(OPSETS)])
+@pytest.mark.parametrize("case", ["two", "two with an offset", "three"])
+def test_probabilities_are_the_models_and_rejection_theirs(case, opset):
+    base = SMALL["temperature"] if case == "three" else SMALL["binary_rbf"]
+    offset = -0.6 if case == "two with an offset" else 0.0
+    kind = "temperature" if case == "three" else "platt"
+    of = replace(base, calibration=Calibration(kind, 5.0 if case == "three" else 2.0, offset))
+    export = TARGETS["onnx"].with_options(opset=opset).export(of, "m", Format(reject=0.75))
+    X, content = rows(of), export.files["m.onnx"]
+    names = [one.name for one in onnx.load_model_from_string(content).graph.output]
+    assert names == ["label", "scores", "probabilities", "predict_or_reject"]
+    expected, least = of.probabilities(X), of.predict_or_reject(X, 0.75)
+    assert 0 < np.count_nonzero(least == -1) < len(X)
+    given = {"X": X.astype(np.float32)}
+    found = [ReferenceEvaluator(onnx.load_model_from_string(content)).run(None, given)]
+    if opset <= 22:
+        runtime = pytest.importorskip("onnxruntime")
+        found.append(runtime.InferenceSession(content, providers=["CPUExecutionProvider"]).run(None, given))
+    for _, _, probabilities, index in found:
+        assert probabilities.shape == expected.shape
+        np.testing.assert_allclose(probabilities, expected, atol=1e-5)
+        clear = np.abs(expected[np.arange(len(X)), of.predict_index(X)] - 0.75) > 1e-5
+        assert np.array_equal(index[clear], least[clear])
+
+
+def test_verify_compares_the_probabilities_of_graphs():
+    of = SMALL["temperature"]
+    for verdict in verify(of, rows(of), target="onnx"):
+        assert verdict.ok
+        assert verdict.probability_difference is not None
+        assert verdict.probability_difference < 1e-6
 
 
 def test_an_option_that_no_target_has_is_one_sentence():

@@ -38,11 +38,15 @@ def calibrated(
     y: NDArray[Any],
     *,
     groups: NDArray[Any] | None = None,
+    sample_weight: Array | None = None,
     weights: Array | None = None,
 ) -> SparseModel:
-    """Return an estimator's model with probabilities, fitted on cross-fitted scores of its training rows."""
+    """Return an estimator's model with probabilities, fitted on cross-fitted scores of its training rows.
+
+    ``weights`` are those of the rows in the loss: sample weights times the weights of classes.
+    """
     classes, index = np.unique(y, return_inverse=True)
-    scores = cross_fitted_scores(estimator, X, y, classes, groups=groups, weights=weights)
+    scores = cross_fitted_scores(estimator, X, y, classes, groups=groups, sample_weight=sample_weight)
     if model.n_outputs == 1:
         platt = fit_platt(scores[:, 0], index == 1, weights)
         slope, offset = (None, 0.0) if platt is None else platt
@@ -83,7 +87,7 @@ def cross_fitted_scores(
     classes: NDArray[Any],
     *,
     groups: NDArray[Any] | None = None,
-    weights: Array | None = None,
+    sample_weight: Array | None = None,
 ) -> Array:
     """Return (n, n_outputs) scores of rows, each by a machine that saw neither the row nor others of its group."""
     n_outputs = 1 if len(classes) == 2 else len(classes)
@@ -102,7 +106,7 @@ def cross_fitted_scores(
             given = part.get_params(deep=False)
             if isinstance(given.get("n_vectors"), int):
                 part.set_params(n_vectors=min(given["n_vectors"], len(train)))
-            known = {} if weights is None else {"sample_weight": weights[train]}
+            known = {} if sample_weight is None else {"sample_weight": sample_weight[train]}
             with progress.silence():
                 part.fit(X[train], y[train], **known)
             scores[test] = part.model_.scores(X[test])

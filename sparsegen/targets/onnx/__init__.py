@@ -1,5 +1,8 @@
 """ONNX: one graph of plain operators; input ``X`` (n, d), outputs ``label`` (n,) and ``scores`` (n, n_classes).
 
+A model with probabilities has the output ``probabilities`` (n, n_classes) too, and, where a confidence is asked for,
+``predict_or_reject`` (n,).
+
 The graph computes the same program as the C export, so both agree. The largest score decides the label, and the first
 wins on ties. Names and shapes are skl2onnx's where it has them.
 """
@@ -14,11 +17,12 @@ import numpy as np
 
 from sparsegen.errors import OptionError
 from sparsegen.lowering.lowered import Lowered
+from sparsegen.lowering.probabilities import FloatProbabilities
 from sparsegen.lowering.program import Program
 from sparsegen.targets import PORTABLE, TARGETS, Export, Target
 from sparsegen.targets.card import float_card_lines
 from sparsegen.targets.onnx.graph import Graph
-from sparsegen.targets.onnx.outputs import SCORES, add_label, declare_scores
+from sparsegen.targets.onnx.outputs import SCORES, add_label, add_probabilities, add_rejection, declare_scores
 from sparsegen.targets.onnx.scores import add_scores
 from sparsegen.targets.render import check_name
 from sparsegen.version import __version__
@@ -72,6 +76,10 @@ class Onnx(Target):
         add_scores(graph, program, rows, output=SCORES)
         add_label(graph, model, integers=self.integer_labels)  # outputs in the order in which a runtime gives them
         declare_scores(graph, model)
+        if isinstance(made := lowered.probabilities, FloatProbabilities):
+            add_probabilities(graph, made)
+            if made.rejects_below is not None:
+                add_rejection(graph, made)
         card = dict(float_card_lines(lowered, program, graph.table_bytes))
         proto = graph.proto(name, GRAPH_DOC, documentation(card), __version__)
         labels = "indices" if self.integer_labels else "classes"

@@ -19,7 +19,7 @@ from sparsegen.targets import FLOAT
 if TYPE_CHECKING:
     import onnx
 
-AXES_ARE_AN_INPUT_SINCE = {"Unsqueeze": 13, "ReduceL1": 18, "ReduceSumSquare": 18}
+AXES_ARE_AN_INPUT_SINCE = {"Unsqueeze": 13, "ReduceSum": 13, "ReduceL1": 18, "ReduceSumSquare": 18}
 """The opset from which an operator takes its axes as a tensor; they are an attribute before."""
 FIRST_LARGEST_SINCE = 12
 """The opset from which ArgMax says which of several equal scores it means. Runtimes take the first before it, too."""
@@ -111,6 +111,10 @@ class Graph:
     def constant(self, name: str, values: Array) -> str:
         """Add numbers as float32; return their name."""
         return self._add(name, np.ascontiguousarray(float32(values)).reshape(values.shape))
+
+    def whole_numbers(self, name: str, values: list[int] | int) -> str:
+        """Add whole numbers; return their name."""
+        return self._add(name, np.array(values, dtype=np.int64))
 
     def labels(self, name: str, labels: Iterable[Label]) -> str:
         """Add labels, whole numbers or texts; return their name."""

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
+from sparsegen.lowering.probabilities import FloatProbabilities
 from sparsegen.model import SparseModel
 from sparsegen.targets.onnx.graph import Graph
 
 SCORES = "scores"
 """The tensor of scores, a column per class, from which every other output is made."""
+PROBABILITIES = "probabilities"
+PREDICT_OR_REJECT = "predict_or_reject"
 
 
 def add_label(graph: Graph, model: SparseModel, *, integers: bool) -> None:
@@ -27,3 +30,29 @@ def add_label(graph: Graph, model: SparseModel, *, integers: bool) -> None:
 def declare_scores(graph: Graph, model: SparseModel) -> None:
     """Make the scores an output."""
     graph.output(SCORES, np.dtype(np.float32), len(model.classes), doc="a score per class; the largest is the label's")
+
+
+def add_probabilities(graph: Graph, made: FloatProbabilities) -> None:
+    """Add a probability per class; two classes have opposite scores, so half the slope goes to each."""
+    share = 0.5 if made.n_classes == 2 else 1.0
+    slope = graph.constant("slope", np.array(share * made.calibration.slope))
+    calibrated = graph.node("Mul", SCORES, slope, output="calibrated_scores")
+    if made.n_classes == 2 and made.calibration.offset != 0.0:
+        offset = graph.constant("offset_of_probabilities", share * made.calibration.offset * np.array([-1.0, 1.0]))
+        calibrated = graph.node("Add", calibrated, offset, output="shifted_scores")
+    graph.node("Softmax", calibrated, output=PROBABILITIES, doc="powers of e that add up to 1", axis=1)
+    graph.output(PROBABILITIES, np.dtype(np.float32), made.n_classes, doc="a probability per class")
+
+
+def add_rejection(graph: Graph, made: FloatProbabilities) -> None:
+    """Add the index of the label's class, or -1 where its probability is below the confidence asked for."""
+    chosen = graph.first_largest(SCORES, output="chosen_index", doc="the first of the largest scores")
+    depth, ends = graph.whole_numbers("n_classes", made.n_classes), graph.constant("zero_and_one", np.array([0.0, 1.0]))
+    mask = graph.node("OneHot", chosen, depth, ends, output="chosen_mask", axis=-1)
+    masked = graph.node("Mul", PROBABILITIES, mask, output="chosen_probabilities")
+    confidence = graph.over_axes("ReduceSum", masked, [1], output="confidence", keepdims=0)
+    least = graph.constant("least_confidence", np.array(made.rejects_below))
+    low = graph.node("Less", confidence, least, output="is_unsure")
+    graph.node("Where", low, graph.whole_numbers("no_class", -1), chosen, output=PREDICT_OR_REJECT)
+    meaning = f"index of the class, or -1 where its probability is below {made.rejects_below!r}"
+    graph.output(PREDICT_OR_REJECT, np.dtype(np.int64), doc=meaning)
