@@ -45,6 +45,22 @@ class Transform:
             raise ModelError("a scaler in front of the model has a zero or infinite factor; remove constant features")
         return Transform(offset + self.offset / scale, scale * self.scale, self.projection)
 
+    def behind(self, front: Transform) -> Transform:
+        """Return the transform of the rows in front of another transform, whose result this one takes.
+
+        It must take rows of a projection to be shifted back to in front of it: ``projection @ u = offset`` needs a
+        solution u.
+        """
+        if front.projection is None:
+            return self.after(front.offset, front.scale)
+        behind = self.scale[:, None] * front.projection
+        shift = np.linalg.pinv(front.projection) @ self.offset
+        return Transform(
+            front.offset + shift / front.scale,
+            front.scale,
+            behind if self.projection is None else self.projection @ behind,
+        )
+
     def inverse(self, projected: Array) -> Array:
         """Return raw rows that the transform takes to these rows (closest in the least-squares sense)."""
         scaled = projected if self.projection is None else projected @ np.linalg.pinv(self.projection).T

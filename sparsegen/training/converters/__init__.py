@@ -1,0 +1,63 @@
+"""Fitted classifiers, each turned into the SparseModel that decides the same.
+
+One kind of classifier per file, registered at its foot.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import sklearn
+
+from sparsegen.arrays import Array
+from sparsegen.errors import OptionError
+from sparsegen.kernels import BoundKernel
+from sparsegen.methods.shared.estimator import SparseClassifier, model_labels
+from sparsegen.model import SparseModel, Transform
+from sparsegen.registry import Registry
+from sparsegen.training.fitted import entry_for, name_of, names_of, parameters_of, require_fitted
+from sparsegen.version import __version__
+
+
+@dataclass(frozen=True)
+class Converter:
+    """How classifiers of some classes become a model."""
+
+    kinds: tuple[type, ...]
+    convert: Callable[[Any], SparseModel]
+
+
+CONVERTERS: Registry[Converter] = Registry("converter", __name__)
+
+
+def convert(estimator: Any) -> SparseModel:
+    """Return the model that decides as a fitted estimator does."""
+    converter = entry_for(estimator, CONVERTERS.values())
+    if converter is None:
+        others = [entry for entry in CONVERTERS.values() if SparseClassifier not in entry.kinds]
+        raise OptionError(
+            f"{name_of(estimator)} cannot be converted; train a sparsegen method or one of: {names_of(others)}"
+        )
+    require_fitted(estimator)
+    return converter.convert(estimator)
+
+
+def model_of(machine: Any, vectors: Array, coef: Array, intercept: Array, kernel: BoundKernel) -> SparseModel:
+    """Return an expansion as a model, with the classes of the machine it comes from and a card that names it."""
+    return SparseModel(
+        vectors=vectors,
+        coef=coef,
+        intercept=intercept,
+        kernels=(kernel,),
+        transform=Transform.identity(vectors.shape[1]),
+        classes=model_labels(np.asarray(machine.classes_)),
+        card={
+            "method": f"sklearn {name_of(machine)}",
+            "parameters": parameters_of(machine),
+            "sparsegen": __version__,
+            "scikit-learn": sklearn.__version__,
+        },
+    )

@@ -1,0 +1,59 @@
+"""LIBSVM's machines: SVC and NuSVC."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sklearn.svm import SVC, NuSVC
+
+from sparsegen.errors import OptionError
+from sparsegen.kernels import KERNELS, BoundKernel
+from sparsegen.methods.shared.sklearn_private import fitted_gamma
+from sparsegen.model import SparseModel
+from sparsegen.training.converters import CONVERTERS, Converter, model_of
+from sparsegen.training.converters.linear import linear
+from sparsegen.training.fitted import dense, name_of
+
+
+def _svc(machine: Any) -> SparseModel:
+    if len(machine.classes_) > 2:
+        raise OptionError(
+            f"{name_of(machine)} with {len(machine.classes_)} classes decides by one-vs-one votes, which cost a device "
+            "one machine per pair; use sparsegen.SVM or OneVsRestClassifier(SVC(...)) instead"
+        )
+    kernel = _kernel(machine)
+    if kernel.is_linear:
+        return linear(machine)
+    return model_of(
+        machine, dense(machine.support_vectors_), dense(machine.dual_coef_)[:, None, :], machine.intercept_, kernel
+    )
+
+
+def _kernel(machine: Any) -> BoundKernel:
+    families = {family.libsvm_name: family for family in KERNELS.values() if family.libsvm_name is not None}
+    family = families.get(machine.kernel) if isinstance(machine.kernel, str) else None
+    if family is None:
+        shown = repr(machine.kernel) if isinstance(machine.kernel, str) else "that is a Python function"
+        known = ", ".join(sorted(families))
+        raise OptionError(f"{name_of(machine)} has a kernel {shown}, which has no export; choose one of: {known}")
+    values = {name: float(getattr(machine, name)) for name in ("coef0", "degree") if name in family.parameters}
+    if family.scale_parameter is not None:
+        values[family.scale_parameter] = _gamma(machine)
+    return family.bind(**values)
+
+
+def _gamma(machine: Any) -> float:
+    """Return the number behind gamma; only the fit knows what ``"scale"`` came to."""
+    known = fitted_gamma(machine)
+    if known is not None:
+        return known
+    if machine.gamma == "auto":
+        return 1.0 / int(machine.n_features_in_)
+    if isinstance(machine.gamma, str):
+        raise OptionError(
+            f"{name_of(machine)} does not tell what gamma='scale' came to; fit it with a number for gamma"
+        )
+    return float(machine.gamma)
+
+
+CONVERTERS.register("svc")(Converter((SVC, NuSVC), _svc))
