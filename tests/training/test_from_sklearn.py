@@ -149,6 +149,7 @@ def test_linear(machine: Any, n_classes: int) -> None:
 
 
 @pytest.mark.parametrize("n_classes", [2, 4])
+@pytest.mark.filterwarnings("ignore:the model of OneVsRestClassifier")
 @pytest.mark.parametrize(
     "machine", [SVC(gamma=0.05), SVC(kernel="linear", C=0.01), LogisticRegression(), SVM(gamma=0.05)], ids=str
 )
@@ -244,6 +245,53 @@ def test_calibrated_several_classes_by_temperature() -> None:
     model = from_sklearn(calibrated)
     assert_allclose(model.probabilities(X), calibrated.predict_proba(X), rtol=1e-9, atol=1e-12)
     assert_array_equal(model.predict(X), calibrated.predict(X))
+
+
+PROBABLE = [
+    (LogisticRegression(), 2),
+    (LogisticRegression(), 4),
+    (LinearDiscriminantAnalysis(), 2),
+    (LinearDiscriminantAnalysis(), 4),
+    (SGDClassifier(loss="log_loss", random_state=0), 2),
+    (OneVsRestClassifier(LogisticRegression()), 2),
+]
+
+
+@pytest.mark.parametrize(("machine", "n_classes"), PROBABLE, ids=str)
+def test_probabilities_that_follow_from_the_scores(machine: Any, n_classes: int) -> None:
+    machine = fitted(make_pipeline(StandardScaler(), machine), n_classes)
+    X, _ = data(n_classes)
+    assert_allclose(from_sklearn(machine).probabilities(X), machine.predict_proba(X), rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "machine",
+    [
+        OneVsRestClassifier(LogisticRegression()),
+        SGDClassifier(loss="log_loss", random_state=0),
+        SGDClassifier(loss="modified_huber", random_state=0),
+    ],
+    ids=str,
+)
+def test_probabilities_that_are_lost_are_named(machine: Any) -> None:
+    machine = fitted(make_pipeline(StandardScaler(), machine), 3)
+    with pytest.warns(UserWarning, match="but not its probabilities"):
+        assert from_sklearn(machine).calibration is None
+
+
+@pytest.mark.filterwarnings("ignore:.*probability.*:FutureWarning")
+@pytest.mark.parametrize("machine", [SVC(gamma=0.05), NuSVC(gamma=0.05), SVC(kernel="linear")], ids=str)
+def test_svc_with_probabilities(machine: Any) -> None:
+    """LIBSVM finds probabilities by an iteration that ends 0.005 before the logistic function, which is ours."""
+    machine = make_pipeline(StandardScaler(), clone(machine).set_params(probability=True, random_state=0))
+    X, y = data()
+    machine.fit(X, y)
+    model = from_sklearn(machine)
+    assert_allclose(model.probabilities(X), machine.predict_proba(X), atol=0.005)
+    A, B = machine[-1]._probA[0], machine[-1]._probB[0]
+    expected = 1.0 / (1.0 + np.exp(-A * machine.decision_function(X) + B))  # of the first class
+    assert_allclose(model.probabilities(X)[:, 0], expected, rtol=1e-9)
+    assert_array_equal(model.predict(X), machine.predict(X))
 
 
 # ---- What is kept ----------------------------------------------------------------------------------------------------

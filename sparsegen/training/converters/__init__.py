@@ -5,6 +5,7 @@ One kind of classifier per file, registered at its foot.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -31,6 +32,17 @@ class Converter:
 
 
 CONVERTERS: Registry[Converter] = Registry("converter", __name__)
+
+SHARES_OF_CLASSES = "come from one logistic function per class, divided by their sum"
+
+
+def warn_of_lost_probabilities(estimator: Any, why: str) -> None:
+    """Warn that a model has no probabilities although its estimator has some, which ``why``."""
+    warnings.warn(
+        f"the model of {name_of(estimator)} has its labels and scores, but not its probabilities: they {why}",
+        UserWarning,
+        stacklevel=2,
+    )
 
 
 def convert(estimator: Any) -> SparseModel:

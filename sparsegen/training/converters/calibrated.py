@@ -17,7 +17,7 @@ def _calibrated(calibrated: CalibratedClassifierCV) -> SparseModel:
         raise OptionError(f"CalibratedClassifierCV averages {len(parts)} classifiers; calibrate with ensemble=False")
     (part,) = parts
     model = convert(part.estimator)
-    if model.calibration is not None:
+    if not hasattr(part.estimator, "decision_function"):  # its own probabilities would be calibrated, not its scores
         raise OptionError("CalibratedClassifierCV holds a classifier that is calibrated already; calibrate once")
     calibrator = part.calibrators[0]
     if part.method == "temperature":

@@ -11,7 +11,13 @@ from sklearn.multiclass import OneVsRestClassifier
 from sparsegen.errors import OptionError
 from sparsegen.methods.shared.estimator import model_labels
 from sparsegen.model import SparseModel
-from sparsegen.training.converters import CONVERTERS, Converter, convert
+from sparsegen.training.converters import (
+    CONVERTERS,
+    SHARES_OF_CLASSES,
+    Converter,
+    convert,
+    warn_of_lost_probabilities,
+)
 
 
 def _one_vs_rest(machine: OneVsRestClassifier) -> SparseModel:
@@ -19,8 +25,10 @@ def _one_vs_rest(machine: OneVsRestClassifier) -> SparseModel:
         raise OptionError("OneVsRestClassifier was fitted with several labels per row; give every row one class")
     parts = [convert(part) for part in machine.estimators_]
     first = parts[0]
-    if any(part.calibration is not None for part in parts):
+    if any(not hasattr(estimator, "decision_function") for estimator in machine.estimators_):
         raise OptionError("the machines of OneVsRestClassifier are calibrated; calibrate OneVsRestClassifier instead")
+    if len(parts) > 1 and first.calibration is not None:
+        warn_of_lost_probabilities(machine, SHARES_OF_CLASSES)
     if any(part.n_outputs > 1 or _inputs(part) != _inputs(first) for part in parts):
         raise OptionError(
             "the machines of OneVsRestClassifier differ in kernel or scaling, so they cannot share their vectors; "
@@ -37,6 +45,7 @@ def _one_vs_rest(machine: OneVsRestClassifier) -> SparseModel:
         coef=coef,
         intercept=np.concatenate([part.intercept for part in parts]),
         classes=model_labels(np.asarray(machine.classes_)),
+        calibration=first.calibration if len(parts) == 1 else None,
         card={**first.card, "method": f"{first.card['method']}, one-vs-rest"},
     )
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from sklearn.model_selection import GridSearchCV, RandomizedSearchCV
-
 from sparsegen.errors import OptionError
+from sparsegen.methods.shared.sklearn_private import BaseSearchCV
 from sparsegen.model import SparseModel
 from sparsegen.training.converters import CONVERTERS, Converter, convert
 from sparsegen.training.fitted import name_of
@@ -18,4 +17,4 @@ def _search(search: Any) -> SparseModel:
     return convert(search.best_estimator_)
 
 
-CONVERTERS.register("searches")(Converter((GridSearchCV, RandomizedSearchCV), _search))
+CONVERTERS.register("searches")(Converter((BaseSearchCV,), _search))

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from sklearn.svm import SVC, NuSVC
 
 from sparsegen.errors import OptionError
 from sparsegen.kernels import KERNELS, BoundKernel
-from sparsegen.methods.shared.sklearn_private import fitted_gamma
-from sparsegen.model import SparseModel
+from sparsegen.methods.shared.sklearn_private import fitted_gamma, fitted_platt
+from sparsegen.model import Calibration, SparseModel
 from sparsegen.training.converters import CONVERTERS, Converter, model_of
 from sparsegen.training.converters.linear import linear
 from sparsegen.training.fitted import dense, name_of
@@ -23,10 +24,20 @@ def _svc(machine: Any) -> SparseModel:
         )
     kernel = _kernel(machine)
     if kernel.is_linear:
-        return linear(machine)
-    return model_of(
-        machine, dense(machine.support_vectors_), dense(machine.dual_coef_)[:, None, :], machine.intercept_, kernel
-    )
+        return _with_probabilities(machine, linear(machine))
+    coef = dense(machine.dual_coef_)[:, None, :]
+    model = model_of(machine, dense(machine.support_vectors_), coef, machine.intercept_, kernel)
+    return _with_probabilities(machine, model)
+
+
+def _with_probabilities(machine: Any, model: SparseModel) -> SparseModel:
+    """Return the model with LIBSVM's probabilities; the label is that of the score, as LIBSVM has it."""
+    fitted = fitted_platt(machine)
+    if fitted is None:
+        return model
+    # LIBSVM's score is positive for the first class, whose probability is 1 / (1 + exp(A f + B))
+    A, B = fitted
+    return replace(model, calibration=Calibration("platt", -A, B))
 
 
 def _kernel(machine: Any) -> BoundKernel:
