@@ -9,6 +9,9 @@ import numpy as np
 from sparsegen.arrays import Array
 from sparsegen.errors import ModelError
 
+MAX_LOST = 1e-9
+"""Share of a shift that may be lost to rounding where it is carried to the other side of a projection."""
+
 
 @dataclass(frozen=True, eq=False)
 class Transform:
@@ -46,22 +49,31 @@ class Transform:
         return Transform(offset + self.offset / scale, scale * self.scale, self.projection)
 
     def behind(self, front: Transform) -> Transform:
-        """Return the transform of the rows in front of another transform, whose result this one takes.
-
-        It must take rows of a projection to be shifted back to in front of it: ``projection @ u = offset`` needs a
-        solution u.
-        """
+        """Return the transform of the rows in front of another transform, whose result this one takes."""
         if front.projection is None:
             return self.after(front.offset, front.scale)
-        behind = self.scale[:, None] * front.projection
-        shift = np.linalg.pinv(front.projection) @ self.offset
+        projection = self.scale[:, None] * front.projection
         return Transform(
-            front.offset + shift / front.scale,
+            front.offset + source_of(self.offset, front.projection) / front.scale,
             front.scale,
-            behind if self.projection is None else self.projection @ behind,
+            projection if self.projection is None else self.projection @ projection,
         )
 
     def inverse(self, projected: Array) -> Array:
         """Return raw rows that the transform takes to these rows (closest in the least-squares sense)."""
         scaled = projected if self.projection is None else projected @ np.linalg.pinv(self.projection).T
         return np.asarray(self.offset + scaled / self.scale)
+
+
+def source_of(shift: Array, projection: Array) -> Array:
+    """Return what a projection takes to ``shift``; raise a ModelError where there is no such thing."""
+    sizes = np.linalg.norm(projection, axis=1)
+    sizes[sizes == 0.0] = 1.0  # rows of one length, or those of a whitened constant would hide all others
+    rows, wanted = projection / sizes[:, None], shift / sizes
+    source = np.asarray(np.linalg.pinv(rows) @ wanted)
+    if np.abs(rows @ source - wanted).max() > MAX_LOST * np.abs(wanted).max():
+        raise ModelError(
+            "what stands in front of the model takes its values from too few features for the shift behind it; use "
+            "each feature once"
+        )
+    return source

@@ -17,7 +17,9 @@ def from_sklearn(estimator: Any) -> SparseModel:
     """Return the model that decides as a fitted estimator does, from raw features.
 
     Takes sparsegen's own estimators, two-class SVC and NuSVC, OneVsRestClassifier over them, linear classifiers,
-    calibrated and grid-searched ones, and pipelines of scalers and PCA that end in one of these.
+    calibrated ones and searches, and pipelines that end in one of these, behind scalers, PCA, selectors of features,
+    ColumnTransformer, or Nystroem where the classifier is linear. Probabilities are kept where they are a logistic
+    function or the softmax of the scores; where they are not, a warning says so.
     """
     model = convert(estimator)
     names = getattr(estimator, "feature_names_in_", None)

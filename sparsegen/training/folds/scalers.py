@@ -10,7 +10,7 @@ from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, RobustScaler, Stan
 from sparsegen.errors import OptionError
 from sparsegen.model import Transform
 from sparsegen.training.fitted import name_of
-from sparsegen.training.folds import FOLDS, Fold, affine
+from sparsegen.training.folds import FOLDS, Affine
 
 
 def _by_centre_and_width(scaler: Any) -> Transform:
@@ -38,6 +38,6 @@ def _refuse_clipping(scaler: Any) -> None:
         raise OptionError(f"{name_of(scaler)}(clip=True) cannot be folded into the model; fit it with clip=False")
 
 
-FOLDS.register("standard")(Fold((StandardScaler, RobustScaler), affine(_by_centre_and_width)))
-FOLDS.register("maxabs")(Fold((MaxAbsScaler,), affine(_max_abs)))
-FOLDS.register("minmax")(Fold((MinMaxScaler,), affine(_min_max)))
+FOLDS.register("standard")(Affine((StandardScaler, RobustScaler), _by_centre_and_width))
+FOLDS.register("maxabs")(Affine((MaxAbsScaler,), _max_abs))
+FOLDS.register("minmax")(Affine((MinMaxScaler,), _min_max))
