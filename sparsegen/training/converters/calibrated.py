@@ -7,6 +7,7 @@ from dataclasses import replace
 from sklearn.calibration import CalibratedClassifierCV
 
 from sparsegen.errors import OptionError
+from sparsegen.methods.shared.probability import with_zero_at_one_half
 from sparsegen.model import Calibration, SparseModel
 from sparsegen.training.converters import CONVERTERS, Converter, convert
 
@@ -29,20 +30,9 @@ def _calibrated(calibrated: CalibratedClassifierCV) -> SparseModel:
             f"CalibratedClassifierCV with method={part.method!r} and {len(model.classes)} classes has no export; "
             "use method='sigmoid' for two classes, method='temperature' for more"
         )
-    return _platt(model, -float(calibrator.a_), -float(calibrator.b_))  # p = 1 / (1 + exp(a s + b))
-
-
-def _platt(model: SparseModel, slope: float, offset: float) -> SparseModel:
-    """Return the model with its zero moved to where the probability is one half: scikit-learn decides there."""
-    if slope == 0.0:
+    if calibrator.a_ == 0.0:
         raise OptionError("the calibration found no relation between score and class; train on more data")
-    sign = 1.0 if slope > 0 else -1.0
-    return replace(
-        model,
-        coef=sign * model.coef,
-        intercept=sign * (model.intercept + offset / slope),
-        calibration=Calibration("platt", abs(slope)),
-    )
+    return with_zero_at_one_half(model, -float(calibrator.a_), -float(calibrator.b_))  # p = 1 / (1 + exp(a s + b))
 
 
 CONVERTERS.register("calibrated")(Converter((CalibratedClassifierCV,), _calibrated))
