@@ -77,6 +77,37 @@ def test_the_class_of_an_integer_model_tells_what_is_in_range(tmp_path):
     assert subprocess.run([build(package, tmp_path / "main.cpp", tmp_path)], check=False).returncode == 0
 
 
+@pytest.mark.parametrize("dtype", ["f32", "q7"])
+def test_the_class_gives_probabilities_where_the_model_has_them(dtype, tmp_path):
+    assert b"probabilit" not in packed("cpp", SMALL["poly"], "p", tmp_path / "none").export.files["p.hpp"]
+    of = SMALL["temperature"]
+    package = packed("cpp", of, "m", tmp_path / "p", numbers=Format(dtype, reject=0.99))
+    lowered = package.export.lowered
+    row = rows(of)[3:4]
+    numbers = ", ".join(f"{v!r}f" for v in row[0].tolist())
+    main = f"""
+    #include "m.hpp"
+    #include <stdio.h>
+    int main() {{
+        const float x[m_classifier::features] = {{{numbers}}};
+        m_classifier::probability_type p[m_classifier::classes];
+        m_classifier::score_type score;
+        m_classifier::probabilities(x, p);
+        for (int k = 0; k < m_classifier::classes; ++k) {{ printf("%.9g ", static_cast<double>(p[k])); }}
+        const bool same = m_classifier::predict_score(x, score) == m_classifier::predict(x);
+        printf("%d %d %.9g", m_classifier::predict_or_reject(x), same, static_cast<double>(score));
+        return 0;
+    }}
+    """
+    (tmp_path / "main.cpp").write_text(main)
+    program = build(package, tmp_path / "main.cpp", tmp_path)
+    *p, rejected, same, score = subprocess.run([program], capture_output=True, text=True, check=True).stdout.split()
+    scores = lowered.program.scores(lowered.inputs(row))
+    assert [float(one) for one in p] == pytest.approx(lowered.probabilities.of(scores)[0].tolist(), abs=1e-6)
+    assert (rejected, same) == ("-1", "1")
+    assert float(score) == pytest.approx(scores.max(), rel=1e-5)
+
+
 def test_a_row_of_another_length_does_not_compile(tmp_path):
     packed("cpp", SMALL["poly"], "m", tmp_path)
     for length, compiles in ((5, True), (4, False), (6, False)):

@@ -61,6 +61,23 @@ def test_the_module_computes_what_python_computes(name, kind, tmp_path):
     np.testing.assert_allclose(scores, of.scores(X), rtol=1e-4, atol=1e-5)
 
 
+@pytest.mark.parametrize("dtype", ["f32", "q15"])
+def test_a_module_gives_probabilities_where_the_model_has_them(dtype, tmp_path):
+    of = SMALL["temperature"]
+    package = packed("micropython", of, "m", tmp_path / "p", numbers=Format(dtype, reject=0.7))
+    lowered = package.export.lowered
+    X = rows(of, 6)
+    texts = [" ".join(f"{v:.9f}" for v in row) for row in X]
+    answers = calls(package, *(f"{what} list {t}" for t in texts for what in ("probabilities", "predict_or_reject")))
+    expected = lowered.probabilities.of(lowered.program.scores(lowered.inputs(X)))
+    found = np.array([[float(p) for p in a.split()] for a in answers[0::2]])
+    np.testing.assert_allclose(found, expected, atol=1e-5 if dtype == "f32" else 0)
+    assert [int(a) for a in answers[1::2]] == of.predict_or_reject(X, 0.7).tolist()
+    assert calls(packed("micropython", SMALL["poly"], "p", tmp_path / "none"), "probabilities list 1") == [
+        "NameError: probabilities"
+    ]
+
+
 def test_labels_and_mistakes(tmp_path):
     of = SMALL["laplacian_text"]
     asked = {

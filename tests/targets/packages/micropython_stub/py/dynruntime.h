@@ -48,6 +48,8 @@ extern mp_obj_t const mp_const_none, mp_const_empty_tuple;
 #define MP_QSTR_OUTPUTS "OUTPUTS"
 #define MP_QSTR_UNIT "UNIT"
 #define MP_QSTR_in_range "in_range"
+#define MP_QSTR_probabilities "probabilities"
+#define MP_QSTR_predict_or_reject "predict_or_reject"
 
 void mp_store_global(qstr name, mp_obj_t value);
 const mp_obj_type_t *mp_obj_get_type(mp_obj_t o);
