@@ -46,6 +46,12 @@ def export(
         float | None, typer.Option(help="Points of accuracy that --dtype auto may lose.", show_default="0.5")
     ] = None,
     early_exit: EarlyExit = False,
+    reject: Annotated[
+        float | None,
+        typer.Option(
+            metavar="T", help="Add predict_or_reject: -1 where the probability is below T.", show_default=False
+        ),
+    ] = None,
     device: Annotated[
         str | None, typer.Option(metavar="NAME", help="Write the inner loops for this device.", show_default="portable")
     ] = None,
@@ -72,7 +78,7 @@ def export(
     printer = with_options(TARGETS[target], opset, integer_labels, float64)
     model = SparseModel.load(model_file)
     loops = PORTABLE if device is None else DEVICES[device].loops
-    lowered = lowered_by(printer, model, dtype, reads, calibrate, label, max_loss, early_exit, force)
+    lowered = lowered_by(printer, model, dtype, reads, calibrate, label, max_loss, early_exit, force, reject)
     exported = printer.write(lowered, name, loops)
     exported.save(output, force=force)
     print_export(exported, lowered, output, as_json)

@@ -13,6 +13,7 @@ FLAGS = {
     "max_loss": "--max-loss",
     "output": "-o",
     "port": "--port",
+    "probability": "--probability",
     "rows": "--calibrate",
     "target": "--target",
 }

@@ -1,4 +1,4 @@
-"""Number formats: what ``--dtype``, ``--input``, ``--calibrate``, ``--max-loss`` and ``--early-exit`` mean."""
+"""Number formats: what ``--dtype``, ``--input``, ``--calibrate``, ``--max-loss`` and other flags of exports mean."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-def parse_formats(dtypes: str, reads: str, *, early_exit: bool = False) -> list[Format]:
+def parse_formats(dtypes: str, reads: str, *, early_exit: bool = False, reject: float | None = None) -> list[Format]:
     """Return the formats that comma-separated dtypes name."""
     from sparsegen.lowering.formats import FORMATS, INPUT_KINDS, Format, IntegerFormat
 
@@ -35,7 +35,7 @@ def parse_formats(dtypes: str, reads: str, *, early_exit: bool = False) -> list[
     only_integers = all(isinstance(FORMATS[name], IntegerFormat) for name in names)
     if not only_integers and (not INPUT_KINDS[reads].is_float or early_exit):
         raise OptionError("float32 exports read f32 and never stop early; choose --dtype q15 or q7 for that")
-    return [Format(name, reads, early_exit=early_exit) for name in names]
+    return [Format(name, reads, early_exit=early_exit, reject=reject) for name in names]
 
 
 def calibrated(formats: list[Format], model: SparseModel, data_file: Path | None, label: str | None) -> list[Format]:
@@ -56,6 +56,7 @@ def lowered_by(
     max_loss: float | None = None,
     early_exit: bool = False,
     force: bool = False,
+    reject: float | None = None,
 ) -> Lowered:
     """Return the model in the one format that ``--dtype`` names; ``auto`` finds the smallest accurate enough.
 
@@ -65,7 +66,7 @@ def lowered_by(
     from sparsegen.lowering.formats import INTEGERS
 
     any_integers = INTEGERS[0].name
-    formats = parse_formats(any_integers if dtype == AUTO else dtype, reads, early_exit=early_exit)
+    formats = parse_formats(any_integers if dtype == AUTO else dtype, reads, early_exit=early_exit, reject=reject)
     if len(formats) > 1:
         raise OptionError(f"an export has one number format, but --dtype is {dtype!r}; export once for each")
     (wanted,) = calibrated(formats, model, calibrate, label)

@@ -23,6 +23,10 @@ def predict(
     model_file: ModelFile,
     data_file: DataFile,
     label: LabelColumn = None,
+    reject: Annotated[
+        float | None,
+        typer.Option(metavar="T", help="Give no label where its probability is below T.", show_default=False),
+    ] = None,
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="Where the CSV goes; default: standard output.")
     ] = None,
@@ -30,12 +34,12 @@ def predict(
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """Label the rows of a file, with a score per class."""
+    """Label the rows of a file, with a score per class, and probabilities where the model has them."""
     from sparsegen.model import SparseModel, predictions
 
     model = SparseModel.load(model_file)
     X, y = rows_for(model, data_file, label)
-    found = predictions.predict(model, X)
+    found = predictions.predict(model, X, reject)
     result = None if y is None else found.test(model, X, y)
     if output is None:
         print_predictions(found, result, as_json)
@@ -45,9 +49,11 @@ def predict(
 
 
 def print_predictions(found: Predictions, result: Judged | None, as_json: bool) -> None:
-    """Print one line per row: the label and then the scores; how many are right goes to standard error."""
+    """Print one line per row: label, scores and probabilities; how many are right goes to standard error."""
     if as_json:
-        print_json({"labels": found.labels, "scores": found.scores, **judged_document(result)}, indent=None)
+        shares = {} if found.probabilities is None else {"probabilities": found.probabilities}
+        document = {"labels": found.labels, "scores": found.scores, **shares, **judged_document(result)}
+        print_json(document, indent=None)
         return
     print_raw(found.csv())
     if result is not None:
@@ -57,8 +63,10 @@ def print_predictions(found: Predictions, result: Judged | None, as_json: bool) 
 def print_summary(found: Predictions, result: Judged | None, path: Path, as_json: bool) -> None:
     """Print how many rows were written to a file, and how many labels are those of the data."""
     if as_json:
-        print_json({"output": str(path), "rows": len(found.labels), **judged_document(result)})
+        counts = {"rows": len(found.labels), "unknown": found.unknown}
+        print_json({"output": str(path), **counts, **judged_document(result)})
         return
-    say(f"wrote {path}: {len(found.labels)} rows")
+    unknown = f", {found.unknown} without a label" if found.unknown else ""
+    say(f"wrote {path}: {len(found.labels)} rows{unknown}")
     if result is not None:
         say(result)

@@ -59,6 +59,9 @@ def train(
     scale: Annotated[
         str, typer.Option(metavar="standard|minmax|none", help="Feature scaling; exports take raw features.")
     ] = "standard",
+    probability: Annotated[
+        bool, typer.Option("--probability", help="Learn probabilities too: up to five more fits.")
+    ] = False,
     test_size: Annotated[
         float | None, typer.Option(help="Share of the rows held out for the test.", show_default="0.25")
     ] = None,
@@ -89,6 +92,7 @@ def train(
         "n_vectors": vectors,
         "ratio": ratio,
         "projection": projection,
+        "probability": probability or None,
     }
     parameters = {name: value for name, value in given.items() if value is not None}
     parameters |= _settings(settings or [], {**given, "random_state": seed})

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from sparsegen.cli.classes import print_classes
 from sparsegen.cli.console import or_dash, print_facts, print_json, print_table, print_warnings, say
+from sparsegen.cli.probabilities import probability_facts
 from sparsegen.errors import SparsegenError
 from sparsegen.promised import percent
 
@@ -63,6 +64,7 @@ def _document(report: TrainingReport, integers: Mapping[str, Accuracy]) -> dict[
         "classes": list(model.classes),
         "per_class": found.by_class(model.classes),
         "confusion": found.matrix,
+        "probabilities": model.card.get("probabilities"),
         "seconds": round(report.seconds, 3),
         "search": None if report.search is None else report.search.as_json(),
     }
@@ -81,6 +83,7 @@ def _facts(
         seen = min(part.rows for part in integers.values())
         which = "these rows" if seen == n else f"the first {seen} of these rows"
         facts.append(("in integers", f"{shares} of {which}, without rows to calibrate on"))
+    facts += probability_facts(model)
     facts.append(("trained on", rows))
     if report.is_final:
         final = f"{model.card['final_rows']} rows, test rows included; the accuracies are those before"

@@ -34,7 +34,7 @@ from sparsegen.promised import bound, percent
 if TYPE_CHECKING:
     from sparsegen.verify import Verdict
 
-UNDECIDED, MODEL_ACCURACY = "un-\ndecided", "model's\naccuracy"
+UNDECIDED, MODEL_ACCURACY, PROBABILITY = "un-\ndecided", "model's\naccuracy", "|probability\ndifference|"
 COLUMNS: dict[str, Callable[[Verdict], object]] = {
     "device": lambda v: v.device,
     "result": result,
@@ -42,6 +42,7 @@ COLUMNS: dict[str, Callable[[Verdict], object]] = {
     "mis-\nmatches": lambda v: v.mismatches,
     UNDECIDED: lambda v: v.undecided,
     "|score\ndifference|": lambda v: bound(v.max_difference),
+    PROBABILITY: lambda v: or_dash(v.probability_difference, bound),
     "label of\nmodel": lambda v: or_dash(v.same_labels, percent),
     "accuracy": lambda v: or_dash(v.accuracy, percent),
     MODEL_ACCURACY: lambda v: or_dash(v.real_accuracy, percent),
@@ -104,6 +105,8 @@ def print_verdicts(verdicts: Sequence[Verdict], as_json: bool) -> None:
         columns = {name: [show(verdict) for verdict in alike] for name, show in COLUMNS.items()}
         if not any(columns[UNDECIDED]):
             del columns[UNDECIDED]
+        if set(columns[PROBABILITY]) == {"-"}:
+            del columns[PROBABILITY]
         if columns[MODEL_ACCURACY] == columns["accuracy"]:
             del columns[MODEL_ACCURACY]
         print_table(title, tuple(columns), list(zip(*columns.values(), strict=True)), text=2)

@@ -198,7 +198,8 @@ def integer_probabilities(
 def _checked_reject(model: SparseModel, format: Format) -> float | None:
     if format.reject is not None and model.calibration is None:
         raise OptionError(
-            "the model has no probabilities, so none can be too low to give a class; train it with probabilities"
+            "the model has no probabilities, so none can be too low to give a class; train it with them",
+            change={"probability": ""},
         )
     return format.reject
 

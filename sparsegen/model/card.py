@@ -10,6 +10,7 @@ from typing import Any
 from sparsegen.errors import ModelError
 from sparsegen.model.confusion import COUNTS, MAX_MATRIX
 from sparsegen.model.held_out import decoded
+from sparsegen.model.probability_quality import ProbabilityQuality
 from sparsegen.promised import Accuracy
 
 MAX_CARD_DEPTH = 20
@@ -126,6 +127,14 @@ def _check_final_rows(value: Any, _: int) -> None:
         raise ModelError("the number of rows of the final training in its card is not a whole number from 1")
 
 
+def _check_probabilities(value: Any, _: int) -> None:
+    wanted = [field.name for field in fields(ProbabilityQuality)]
+    if not isinstance(value, dict) or sorted(value) != sorted(wanted):
+        raise ModelError("what its card tells of probabilities has the wrong form")
+    if not _is_count(value["rows"]) or not all(is_finite_number(value[name]) and value[name] >= 0 for name in wanted):
+        raise ModelError("what its card tells of probabilities is not numbers from 0 on")
+
+
 def _check_feature_names(value: Any, n_features: int) -> None:
     if not isinstance(value, list) or not all(isinstance(name, str) for name in value) or len(value) != n_features:
         raise ModelError(f"the feature names in its card are not a list of {n_features} texts")
@@ -151,6 +160,7 @@ CHECKS = {
     "class_counts": _check_class_counts,
     "held_out": _check_held_out,
     "final_rows": _check_final_rows,
+    "probabilities": _check_probabilities,
     "feature_names": _check_feature_names,
     "ranges": _check_ranges,
     "projected_ranges": _check_ranges,

@@ -28,4 +28,6 @@ def describe(model: SparseModel) -> dict[str, Any]:
             "f1": confusion.f1,
             "per_class": confusion.by_class(model.classes),
         }
+    if model.calibration is not None:
+        facts["calibration"] = vars(model.calibration)
     return {**facts, **model.card, **facts}  # facts come first, and an untrusted card cannot contradict them

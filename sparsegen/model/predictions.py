@@ -23,14 +23,19 @@ from sparsegen.model.sparse_model import Label, SparseModel
 class Predictions:
     """Labels and scores, one per row."""
 
-    labels: list[Label]
+    labels: list[Label | None]
+    """``None`` where the class is less probable than was asked for."""
     scores: list[list[float]]
     score_names: tuple[str, ...]
     """The class that each score speaks for; a model of two classes has one score, for the second."""
+    probabilities: list[list[float]] | None = None
+    """One per class, where the model has such."""
+    class_names: tuple[str, ...] = ()
 
     def csv(self) -> str:
-        """Return a table with a header: the label, then the scores."""
-        rows = ([label, *row] for label, row in zip(self.labels, self.scores, strict=True))
+        """Return a table with a header: the label, nothing where it is unknown, the scores and the probabilities."""
+        shares: list[list[float]] = [[] for _ in self.labels] if self.probabilities is None else self.probabilities
+        rows = ([label, *row, *p] for label, row, p in zip(self.labels, self.scores, shares, strict=True))
         return _csv([self._header]) + _csv(rows)
 
     def save(self, path: Path, *, force: bool = False) -> None:
@@ -40,10 +45,19 @@ class Predictions:
 
     @property
     def _header(self) -> list[str]:
-        return ["label", *(f"score_{name}" for name in self.score_names)]
+        names = () if self.probabilities is None else self.class_names
+        return ["label", *(f"score_{name}" for name in self.score_names), *(f"probability_{name}" for name in names)]
+
+    @property
+    def unknown(self) -> int:
+        """Number of rows without a label."""
+        return self.labels.count(None)
 
     def accuracy(self, y: NDArray[Any]) -> float:
-        """Return the share of rows whose label is the true one; ``1`` and ``"1"`` are the same label."""
+        """Return the share of rows whose label is the true one; ``1`` and ``"1"`` are the same label.
+
+        Rows without a label count as wrong.
+        """
         return float(np.mean(self._right(y)))
 
     def test(self, model: SparseModel, X: Array, y: NDArray[Any]) -> Judged:
@@ -52,7 +66,8 @@ class Predictions:
         return judge(model, right, right, held_out(model.card, X))
 
     def _right(self, y: NDArray[Any]) -> NDArray[np.bool_]:
-        return np.asarray(np.array(self.labels).astype(str) == y.astype(str))
+        known = np.array([label is not None for label in self.labels])
+        return np.asarray(known & (np.array([str(label) for label in self.labels]) == y.astype(str)))
 
 
 def _csv(rows: Iterable[Sequence[object]]) -> str:
@@ -61,7 +76,20 @@ def _csv(rows: Iterable[Sequence[object]]) -> str:
     return text.getvalue()
 
 
-def predict(model: SparseModel, X: Array) -> Predictions:
-    """Return the labels and scores of raw rows."""
-    names = model.classes if model.n_outputs > 1 else model.classes[1:]
-    return Predictions(model.predict(X).tolist(), model.scores(X).tolist(), tuple(str(name) for name in names))
+def predict(model: SparseModel, X: Array, reject: float | None = None) -> Predictions:
+    """Return the labels, scores and probabilities of raw rows.
+
+    There is no label where the class is less probable than ``reject``.
+    """
+    scores, names = model.scores(X), model.classes if model.n_outputs > 1 else model.classes[1:]
+    labels = model.predict(X).tolist()
+    if reject is not None:
+        index = model.predict_or_reject(X, reject).tolist()
+        labels = [None if i < 0 else label for i, label in zip(index, labels, strict=True)]
+    return Predictions(
+        labels,
+        scores.tolist(),
+        tuple(str(name) for name in names),
+        None if model.calibration is None else model.calibration(scores).tolist(),
+        tuple(str(name) for name in model.classes),
+    )

@@ -150,7 +150,9 @@ class SparseModel:
     def probabilities(self, X: ArrayLike) -> Array:
         """Return (n, n_classes) calibrated probabilities."""
         if self.calibration is None:
-            raise ModelError("this model has no calibration, so it has scores but no probabilities")
+            raise ModelError(
+                "the model has scores but no probabilities; train it with them", change={"probability": ""}
+            )
         return self.calibration(self.scores(X))
 
     def predict_or_reject(self, X: ArrayLike, confidence: float) -> NDArray[np.int64]:

@@ -196,6 +196,8 @@ def _trial(estimator: SparseClassifier, parameters: dict[str, float], n_rows: in
 
     trial: SparseClassifier = clone(estimator).set_params(**parameters)
     given = trial.get_params(deep=False)
+    if given.get("probability"):
+        trial.set_params(probability=False)  # labels are compared
     for name, most in (("max_iter", MAX_ITER), ("n_vectors", n_rows)):
         if isinstance(given.get(name), int):
             trial.set_params(**{name: min(most, given[name])})

@@ -26,6 +26,7 @@ from sparsegen.threads import one_thread
 from sparsegen.training import report
 from sparsegen.training.choose import AUTO, SearchResult, require_metric, search, too_few
 from sparsegen.training.from_sklearn import from_sklearn
+from sparsegen.training.probabilities import probability_card
 from sparsegen.training.report import TrainingReport, some
 
 SCALERS = ("standard", "minmax", "none")
@@ -80,7 +81,7 @@ def train(
         complaints.append(f"constant features carry no information: {some(constant)}; drop them for a smaller model")
     complaints += report.class_warnings(model.classes, confusion)
     searched = {} if found is None else {"search": found.as_json()}
-    about = {**report.tested_card(result, confusion), **searched}
+    about = {**report.tested_card(result, confusion), **probability_card(model, train_set, test_set), **searched}
     held_out = {"held_out": remember(test_set.X, train_set.X)}
     tested = replace(model, card={**model.card, **about, **_data_card(model, train_set, scale), **held_out})
     made = tested
@@ -104,7 +105,10 @@ def _data_card(model: SparseModel, trained: Dataset, scale: str) -> dict[str, An
 def _joined(train_set: Dataset, test_set: Dataset) -> Dataset:
     """Return the rows of both sets, for the last training: what it learns from is tested no more."""
     X, y = (np.concatenate([getattr(part, name) for part in (train_set, test_set)]) for name in ("X", "y"))
-    return data.from_arrays(X, y, train_set.feature_names, train_set.source)
+    joined = data.from_arrays(X, y, train_set.feature_names, train_set.source)
+    if train_set.groups is None or test_set.groups is None:
+        return joined
+    return replace(joined, groups=np.concatenate([train_set.groups, test_set.groups]))
 
 
 def _ranges(rows: Array) -> dict[str, list[float]] | None:
@@ -150,7 +154,8 @@ def _fit(
             warnings.simplefilter("always")
             rows = train_set.X if scaler is None else scaler.fit_transform(train_set.X)
             found = search(estimator, rows, train_set.y, seed, groups=train_set.groups, metric=metric)
-            estimator.fit(rows, train_set.y)
+            together = {"groups": train_set.groups} if getattr(estimator, "probability", False) else {}
+            estimator.fit(rows, train_set.y, **together)
             model = from_sklearn(estimator if scaler is None else make_pipeline(scaler, estimator))
     except InvalidParameterError as error:
         raise OptionError(parameter_sentence(str(error))) from None

@@ -6,6 +6,7 @@ import csv
 from dataclasses import replace
 
 import numpy as np
+import pytest
 from golden_models import SMALL, rows
 
 from sparsegen.model.describe import describe
@@ -22,9 +23,23 @@ def test_predictions_are_the_models() -> None:
         assert np.array_equal(found.scores, model.scores(X))
         assert len(found.score_names) == model.n_outputs
         header, *lines = csv.reader(found.csv().splitlines())
-        assert header == ["label", *(f"score_{name}" for name in found.score_names)]
+        names = [] if found.probabilities is None else [f"probability_{name}" for name in found.class_names]
+        assert header == ["label", *(f"score_{name}" for name in found.score_names), *names]
         assert [line[0] for line in lines] == [str(label) for label in found.labels]
-        assert np.array_equal(np.array([line[1:] for line in lines], dtype=float), found.scores)
+        numbers = np.array([line[1:] for line in lines], dtype=float)
+        assert np.array_equal(numbers[:, : model.n_outputs], found.scores)
+        if found.probabilities is not None:
+            assert np.array_equal(numbers[:, model.n_outputs :], model.probabilities(X))
+
+
+def test_a_row_without_a_label_is_wrong_and_its_cell_empty() -> None:
+    found = predict(SMALL["temperature"], rows(SMALL["temperature"]), reject=0.7)
+    labels = np.array(["None" if label is None else str(label) for label in found.labels])
+    assert 0 < found.unknown < len(labels)
+    assert found.accuracy(labels) == pytest.approx(1.0 - found.unknown / len(labels)), (
+        "not even where it is called None"
+    )
+    assert [line[0] for line in csv.reader(found.csv().splitlines())].count("") == found.unknown
 
 
 def test_two_classes_have_one_score_for_the_second() -> None:

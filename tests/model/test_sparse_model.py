@@ -124,7 +124,7 @@ def test_probabilities_of_several_classes_are_a_softmax() -> None:
 
 
 def test_probabilities_need_a_calibration(model: SparseModel) -> None:
-    with pytest.raises(ModelError, match="no calibration"):
+    with pytest.raises(ModelError, match="has scores but no probabilities"):
         model.probabilities(np.zeros((1, 3)))
 
 
