@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -28,6 +29,16 @@ GroupColumn = Annotated[
         help="Column that says which rows belong together, such as their recording: never split, no feature.",
         show_default=False,
     ),
+]
+KeptColumns = Annotated[
+    str | None,
+    typer.Option(
+        "--features", metavar="COL,...", help="Train on these columns only: names or indices.", show_default=False
+    ),
+]
+DroppedColumns = Annotated[
+    str | None,
+    typer.Option("--drop", metavar="COL,...", help="Leave these columns out: names or indices.", show_default=False),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of tables.")]
 Quiet = Annotated[
@@ -94,6 +105,20 @@ def device_names(text: str | None) -> list[str] | None:
     names = list(dict.fromkeys(name.strip() for name in text.split(",") if name.strip()))
     if not names:
         raise OptionError("--device names no device; see: sparsegen list devices")
+    return names
+
+
+def column_names(text: str | None) -> tuple[str, ...]:
+    """Return the names in a comma-separated list; one that holds a comma is written in double quotes."""
+    if text is None:
+        return ()
+    try:
+        cells = next(csv.reader([text], skipinitialspace=True, strict=True), [])
+    except csv.Error:
+        raise OptionError(f"{text!r} is no list of columns; separate names by commas and close every quote") from None
+    names = tuple(name.strip() for name in cells)
+    if not all(names):
+        raise OptionError(f"{text!r} is no list of columns: it has an empty name; write one as a,b,c")
     return names
 
 

@@ -10,7 +10,19 @@ import typer
 
 from sparsegen.cli.app import app
 from sparsegen.cli.console import progress_bars
-from sparsegen.cli.options import DataFile, Force, GroupColumn, Json, LabelColumn, Quiet, Verbose, exclude
+from sparsegen.cli.options import (
+    DataFile,
+    DroppedColumns,
+    Force,
+    GroupColumn,
+    Json,
+    KeptColumns,
+    LabelColumn,
+    Quiet,
+    Verbose,
+    column_names,
+    exclude,
+)
 from sparsegen.cli.training import print_training
 from sparsegen.errors import OptionError
 
@@ -20,6 +32,8 @@ def train(
     data_file: DataFile,
     label: LabelColumn = None,
     group: GroupColumn = None,
+    features: KeptColumns = None,
+    drop: DroppedColumns = None,
     method: Annotated[str, typer.Option(help="Training method; see: sparsegen list methods.")] = "slmc",
     vectors: Annotated[
         int | None,
@@ -84,6 +98,7 @@ def train(
 ) -> None:
     """Train a model on labelled rows and test it on rows it has not seen."""
     exclude("--vectors", vectors, "--ratio", ratio)
+    exclude("--features", features, "--drop", drop)
     exclude("--test-size", test_size, "--test-data", test_data)
     given = {
         "kernel": kernel,
@@ -106,7 +121,14 @@ def train(
     with progress_bars():
         share = {} if test_size is None else {"test_size": test_size}
         train_set, test_set = data.read_train_and_test(
-            data_file, label, test_path=test_data, seed=seed, group=group, **share
+            data_file,
+            label,
+            test_path=test_data,
+            seed=seed,
+            group=group,
+            keep=column_names(features),
+            drop=column_names(drop),
+            **share,
         )
         report = training.train(
             train_set,

@@ -22,10 +22,12 @@ from sparsegen.data.checks import (
     default_names,
     frozen,
     gib,
+    has_names,
     model_order,
     printable,
     read_only,
 )
+from sparsegen.data.columns import Column, require_one_choice
 from sparsegen.data.dataset import Dataset, from_arrays, match_features, split
 from sparsegen.data.groups import group_codes
 from sparsegen.data.readers import FileRows, Wanted, known_suffixes, reader_of
@@ -36,7 +38,13 @@ TEST_SIZE = 0.25
 
 
 def read(
-    path: str | Path, label: str | int | None = None, *, part: str = "train", group: str | int | None = None
+    path: str | Path,
+    label: Column | None = None,
+    *,
+    part: str = "train",
+    group: Column | None = None,
+    keep: Sequence[Column] = (),
+    drop: Sequence[Column] = (),
 ) -> Dataset:
     """Return the labelled rows of a CSV, NPZ or LIBSVM file.
 
@@ -46,25 +54,33 @@ def read(
         part: ``train`` or ``test``: which arrays of an NPZ that holds both.
         group: Column of a CSV that says which rows belong together, such as their recording; it is no feature. Of an
             NPZ the name of an array, by default ``groups`` if there is one.
+        keep: Columns that are the features, in this order; by default all that are neither label nor group.
+        drop: Columns to leave out, whatever they hold.
     """
-    return _dataset(*_read_rows(Path(path), Wanted(label, part, group=group)))
+    require_one_choice(keep, drop)
+    return _dataset(*_read_rows(Path(path), Wanted(label, part, group=group, keep=tuple(keep), drop=tuple(drop))))
 
 
 def read_train_and_test(
     path: str | Path,
-    label: str | int | None = None,
+    label: Column | None = None,
     *,
     test_path: str | Path | None = None,
     test_size: float = TEST_SIZE,
     seed: int = 0,
-    group: str | int | None = None,
+    group: Column | None = None,
+    keep: Sequence[Column] = (),
+    drop: Sequence[Column] = (),
 ) -> tuple[Dataset, Dataset]:
     """Return training and test rows: of two files, or of one whose rows are split, groups as a whole."""
     if test_path is None:
-        return split(read(path, label, group=group), test_size, seed)
-    rows, source = _read_rows(Path(path), Wanted(label, group=group))
-    held_out, test_source = _read_rows(Path(test_path), Wanted(label, "test", group=group))
-    train_set, test_set = _dataset(rows, source), _dataset(held_out, test_source)
+        return split(read(path, label, group=group, keep=keep, drop=drop), test_size, seed)
+    require_one_choice(keep, drop)
+    rows, source = _read_rows(Path(path), Wanted(label, group=group, keep=tuple(keep), drop=tuple(drop)))
+    train_set = _dataset(rows, source)
+    kept = train_set.feature_names if keep or drop else ()  # a test file may lack what is dropped
+    held_out, test_source = _read_rows(Path(test_path), Wanted(label, "test", group=group, keep=kept))
+    test_set = _dataset(held_out, test_source)
     test_set = match_features(test_set, train_set.feature_names, train_set.X.shape[1])
     if rows.groups is None or held_out.groups is None:
         return train_set, test_set
@@ -81,14 +97,14 @@ def read_train_and_test(
 def read_features(
     path: str | Path,
     feature_names: Sequence[str] | None,
-    label: str | int | None = None,
+    label: Column | None = None,
     *,
     n_features: int | None = None,
     part: str = "test",
 ) -> tuple[Array, Labels | None]:
     """Return rows in a model's feature order, and their labels if the file has any.
 
-    A CSV that has all of ``feature_names`` may have them in any order, among other columns. Its label column is
+    A file that has all of ``feature_names`` may have them in any order, among other columns. A CSV's label column is
     ``label``, which must exist if it is given, or else the last column where that is not a feature; it may be missing
     or empty. A model without names takes the columns as they come.
     """
@@ -97,8 +113,11 @@ def read_features(
     rows, source = _read_rows(Path(path), Wanted(label, part, n, want))
     names = rows.names or default_names(rows.X.shape[1])
     X = checked_matrix(rows.X, names, source)
-    order = model_order(names, want, n, source)
-    return X if order == list(range(n)) else frozen(X[:, order]), rows.y
+    if has_names(want) and set(want) <= set(names):
+        order = [names.index(name) for name in want]
+    else:
+        order = model_order(names, want, n, source)
+    return X if order == list(range(X.shape[1])) else frozen(X[:, order]), rows.y
 
 
 def _dataset(rows: FileRows, source: str) -> Dataset:

@@ -50,7 +50,7 @@ def test_a_group_in_the_last_column_leaves_the_label_before_it(tmp_path: Path) -
     [
         (TABLE, {"group": "record"}, "column 'record' is not in toy.csv (did you mean 'recording'?)"),
         (TABLE, {"group": "label", "label": "label"}, "column 'label' of toy.csv cannot be both label and group"),
-        ("g\n1\n", {"group": "g"}, "column 'g' of toy.csv cannot be both label and group"),
+        ("g\n1\n", {"group": "g"}, "no column of toy.csv is left to be the label; it has 'g'"),
         ("g,a,label\n,1,x\n,2,y\n", {"group": "g"}, "every cell of column 'g' of toy.csv is empty"),
         ("g,a,label\n1,1,x\n,2,y\n", {"group": "g"}, "the group in row 3 of toy.csv is empty"),
         ("g,a,label\n1,1,x\nr\x07,2,y\n", {"group": "g"}, "the group in row 3 of toy.csv holds a control"),

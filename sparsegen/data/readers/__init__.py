@@ -8,13 +8,14 @@ from typing import NamedTuple
 
 from sparsegen.arrays import Array
 from sparsegen.data.checks import Labels
+from sparsegen.data.columns import Column
 from sparsegen.registry import Registry
 
 
 class Wanted(NamedTuple):
     """What a caller wants from a file; each format uses the fields that apply to it."""
 
-    label: str | int | None = None
+    label: Column | None = None
     """Label column of a table."""
     part: str = "train"
     """Which arrays of an NPZ that holds both: train or test."""
@@ -22,8 +23,12 @@ class Wanted(NamedTuple):
     """Features of the model that will see the rows; ``None`` where the rows are for training and need labels."""
     feature_names: tuple[str, ...] = ()
     """Names of those features, empty where the model has none."""
-    group: str | int | None = None
+    group: Column | None = None
     """Column of a table, or array of an archive, that says which rows belong together; it is no feature."""
+    keep: tuple[Column, ...] = ()
+    """Features to train on, in this order; empty for all."""
+    drop: tuple[Column, ...] = ()
+    """Features to leave out."""
 
 
 class FileRows(NamedTuple):

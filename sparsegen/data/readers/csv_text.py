@@ -29,8 +29,9 @@ from sparsegen.data.checks import (
     read_only,
     short,
 )
+from sparsegen.data.columns import feature_places, place_of
 from sparsegen.data.readers import READERS, FileRows, Reader, Wanted
-from sparsegen.errors import DataError, nearest
+from sparsegen.errors import DataError
 
 SEPARATORS = (",", ";", "\t")
 _DECIMAL_COMMA = re.compile(r"\s*[+-]?\d+,\d+\s*", re.ASCII)
@@ -199,20 +200,22 @@ def _looks_like_numbers(header: list[str]) -> bool:
 
 
 def _training_columns(header: list[str], wanted: Wanted, source: str) -> _Columns:
-    group = None if wanted.group is None else _named_column(header, wanted.group, source)
-    label = len(header) - 1 if wanted.label is None else _named_column(header, wanted.label, source)
-    if label == group and wanted.label is None:
-        label -= 1  # the last of the columns that are left
-    if label == group or label < 0:
-        raise DataError(
-            f"column {short(header[max(label, 0)])} of {source} cannot be both label and group; name another"
-        )
-    return _Columns([i for i in range(len(header)) if i not in (label, group)], label, group)
+    group = None if wanted.group is None else place_of(wanted.group, header, source)
+    if wanted.label is not None:
+        label = place_of(wanted.label, header, source)
+    else:
+        others = {group, *(place_of(column, header, source) for column in (*wanted.keep, *wanted.drop))}
+        label = max((place for place in range(len(header)) if place not in others), default=-1)
+    if label < 0:
+        raise DataError(f"no column of {source} is left to be the label; it has {listed(header)}")
+    if label == group:
+        raise DataError(f"column {short(header[label])} of {source} cannot be both label and group; name another")
+    return _Columns(feature_places(header, wanted.keep, wanted.drop, source, (label, group)), label, group)
 
 
 def _model_columns(header: list[str], wanted: Wanted, source: str) -> _Columns:
     """Return the model's features in its order; the label is the named column, or the last if that is not a feature."""
-    label = None if wanted.label is None else _named_column(header, wanted.label, source)
+    label = None if wanted.label is None else place_of(wanted.label, header, source)
     last, n_features = len(header) - 1, wanted.n_features or 0
     place = {name: i for i, name in enumerate(header)}
     if wanted.feature_names and set(wanted.feature_names) <= place.keys():
@@ -225,16 +228,6 @@ def _model_columns(header: list[str], wanted: Wanted, source: str) -> _Columns:
     rest = [i for i in range(len(header)) if i != label]
     order = model_order([header[i] for i in rest], wanted.feature_names, n_features, source)
     return _Columns([rest[i] for i in order], label)
-
-
-def _named_column(header: list[str], label: str | int, source: str) -> int:
-    """Return the column that a name means, or else an index from 0 (negative: from the end)."""
-    name = str(label).strip()
-    if isinstance(label, str) and name in header:
-        return header.index(name)
-    if re.fullmatch(r"[+-]?\d{1,9}", name, re.ASCII) and -len(header) <= int(name) < len(header):
-        return int(name) % len(header)
-    raise DataError(f"column {short(label)} is not in {source}{nearest(name, header)}; it has {listed(header)}")
 
 
 READERS.register("csv")(Reader(read, suffixes=(".csv", ".tsv", ".txt")))

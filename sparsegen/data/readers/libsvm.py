@@ -8,7 +8,8 @@ from typing import NoReturn
 
 import numpy as np
 
-from sparsegen.data.checks import MAX_BYTES, MAX_FEATURES, checked_labels, has_names, is_finite, read_only, short
+from sparsegen.data.checks import MAX_BYTES, MAX_FEATURES, checked_labels, is_finite, read_only, short
+from sparsegen.data.columns import feature_places
 from sparsegen.data.memory import check_memory
 from sparsegen.data.readers import READERS, FileRows, Reader, Wanted
 from sparsegen.errors import DataError
@@ -35,11 +36,12 @@ def read(raw: bytes, source: str, wanted: Wanted) -> FileRows:
         _blame_line(raw, source)
     if len(values) == 0:
         raise DataError(f"{source} has no rows; write each as: label index:value index:value")
-    first = _first_index(wanted.feature_names)
+    counted = _counted(wanted.feature_names)
+    first = _first_index(counted)
     base = first if first is not None else int(sparse.nnz == 0 or sparse.indices.min() > 0)
     if base == 1 and sparse.nnz and sparse.indices.min() == 0:
         raise DataError(f"{source} counts features from 0, but the model's were counted from 1; number them alike")
-    width = max(sparse.shape[1] - base, wanted.n_features or 0)
+    width = max(sparse.shape[1] - base, wanted.n_features or 0, max(counted, default=base - 1) - base + 1)
     n_bytes = width * len(values) * 8
     if width > MAX_FEATURES or n_bytes > MAX_BYTES:
         raise DataError(
@@ -55,7 +57,11 @@ def read(raw: bytes, source: str, wanted: Wanted) -> FileRows:
     X = np.zeros((len(values), width))
     coo = sparse.tocoo()
     X[coo.row, coo.col - base] = coo.data
-    return FileRows(read_only(X), checked_labels(values, source), tuple(f"x{i + base}" for i in range(width)))
+    names = tuple(f"x{i + base}" for i in range(width))
+    chosen = feature_places(names, wanted.keep, wanted.drop, source)
+    if len(chosen) < width or wanted.keep:
+        X, names = X[:, chosen], tuple(names[place] for place in chosen)
+    return FileRows(read_only(X), checked_labels(values, source), names)
 
 
 def looks_like_libsvm(raw: bytes) -> bool:
@@ -64,9 +70,15 @@ def looks_like_libsvm(raw: bytes) -> bool:
     return _ROW.fullmatch(next(lines, b"").strip()) is not None
 
 
-def _first_index(names: tuple[str, ...]) -> int | None:
-    """Return the index of a model's first feature, if its names tell."""
-    return {"x0": 0, "x1": 1}.get(names[0]) if names and not has_names(names) else None
+def _counted(names: tuple[str, ...]) -> list[int]:
+    """Return the indices of a model's features, empty where its names are not those of such a file."""
+    found = [re.fullmatch(r"x(\d{1,6})", name, re.ASCII) for name in names]
+    return [int(match[1]) for match in found if match is not None] if all(found) else []
+
+
+def _first_index(counted: list[int]) -> int | None:
+    """Return the index that a model's file began with, if its features tell: one was dropped where neither does."""
+    return 0 if 0 in counted else 1 if 1 in counted else None
 
 
 def _blame_line(raw: bytes, source: str) -> NoReturn:

@@ -18,11 +18,13 @@ from sparsegen.data.checks import (
     Labels,
     check_matrix,
     checked_labels,
+    default_names,
     gib,
     listed,
     read_only,
     short,
 )
+from sparsegen.data.columns import feature_places
 from sparsegen.data.groups import checked_groups
 from sparsegen.data.memory import check_memory
 from sparsegen.data.readers import READERS, FileRows, Reader, Wanted
@@ -65,6 +67,11 @@ def _read_archive(archive: zipfile.ZipFile, source: str, wanted: Wanted) -> File
     groups = _groups(archive, members, suffix, len(X), source, wanted)
     if "feature_names" in members:
         names = tuple(str(name) for name in _array(archive, "feature_names", source).ravel().tolist())
+    if wanted.keep or wanted.drop:
+        names = names or default_names(X.shape[1])
+        if len(names) == X.shape[1]:
+            chosen = feature_places(names, wanted.keep, wanted.drop, source)
+            X, names = read_only(X[:, chosen]), tuple(names[place] for place in chosen)
     return FileRows(X, y, names, groups)
 
 

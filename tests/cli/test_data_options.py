@@ -1,0 +1,66 @@
+"""Options that say what the columns of a file are: groups, features, and what is missing."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from command_line import Run
+
+from sparsegen.model import SparseModel
+
+QUICK = ("--vectors", 4, "--gamma", 0.3, "--C", 1, "--set", "max_iter=3")
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Path:
+    """Recordings of ten windows: a row number, the recording, a note, two features and the label."""
+    rng = np.random.default_rng(0)
+    with (tmp_path / "toy.csv").open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["row", "who, when", "note", "a", "b", "label"])
+        for i in range(120):
+            k = i // 10 % 3
+            a, b = rng.normal(size=2) + 2 * np.array([k, k == 1])
+            writer.writerow([i, f"r{i // 10}", "ok", f"{a:.3f}", f"{b:.3f}", "abc"[k]])
+    return tmp_path / "toy.csv"
+
+
+@pytest.mark.parametrize("options", [("--drop", "row,note"), ("--features", "a,b"), ("--drop", "0, 2")])
+def test_a_model_takes_the_full_file_that_it_was_trained_on_a_part_of(
+    run: Run, table: Path, tmp_path: Path, options: tuple[str, str]
+) -> None:
+    model = tmp_path / "m.safetensors"
+    ended = run("train", table, "--group", "who, when", *options, *QUICK, "-o", model, "--json")
+    assert (ended.code, ended.err) == (0, "")
+    document = json.loads(ended.out)
+    assert (document["features"], document["test_rows"]) == (2, 30)  # three recordings of twelve, one for each class
+    assert SparseModel.load(model).card["feature_names"] == ["a", "b"]
+    ended = run("predict", model, table)
+    assert (ended.code, ended.err, ended.out.count("\n")) == (0, "", 121)
+
+
+def test_what_misleads_is_told_with_the_model(run: Run, table: Path, tmp_path: Path) -> None:
+    ended = run("train", table, "--drop", 'note,"who, when"', *QUICK, "-o", tmp_path / "m.safetensors", "--json")
+    assert ended.code == 0
+    assert "column 'row' of toy.csv counts up" in json.loads(ended.out)["warnings"][0]
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (("--drop", "note,"), "'note,' is no list of columns: it has an empty name"),
+        (("--drop", '"note'), "close every quote"),
+        (("--drop", "nota"), "column 'nota' is not in toy.csv (did you mean 'note'?)"),
+        (("--drop", "note", "--features", "a"), "--features and --drop exclude each other"),
+        (("--group", "whom"), "column 'whom' is not in toy.csv; it has 'row'"),
+    ],
+)
+def test_columns_that_are_not_there(run: Run, table: Path, tmp_path: Path, options: tuple[str, ...], told: str) -> None:
+    ended = run("train", table, *options, "-o", tmp_path / "m.safetensors")
+    assert ended.code == 2
+    assert told in " ".join(ended.err.split())
+    assert not (tmp_path / "m.safetensors").exists()
