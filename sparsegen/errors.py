@@ -50,6 +50,10 @@ class FitWarning(UserWarning):
     """A device that was left out because the model does not fit it."""
 
 
+class GapWarning(UserWarning):
+    """Rows with missing values that were filled with what the model's training rows had on average."""
+
+
 def nearest(word: str, choices: Iterable[str]) -> str:
     """Return ``" (did you mean 'x'?)"`` for the closest choice, or an empty string."""
     close = difflib.get_close_matches(word, list(choices), n=1, cutoff=0.5)

@@ -5,12 +5,14 @@ from __future__ import annotations
 from sparsegen.errors import SparsegenError
 
 FLAGS = {
+    "drop": "--drop",
     "dtype": "--dtype",
     "emulated": "--emulate",
     "force": "--force",
     "input": "--input",
     "label": "--label",
     "max_loss": "--max-loss",
+    "missing": "--missing",
     "output": "-o",
     "port": "--port",
     "probability": "--probability",

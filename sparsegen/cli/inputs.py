@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from sparsegen.cli.console import print_warnings
+from sparsegen.errors import GapWarning
 
 if TYPE_CHECKING:
     from sparsegen.arrays import Array
@@ -15,4 +19,9 @@ def rows_for(model: SparseModel, data_file: Path, label: str | None) -> tuple[Ar
     """Return the rows of a file as the model takes them, and their labels where the file has any."""
     from sparsegen import data
 
-    return data.read_features(data_file, model.card.get("feature_names"), label, n_features=model.n_features)
+    names, fill = model.card.get("feature_names"), model.card.get("fill")
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", GapWarning)
+        rows = data.read_features(data_file, names, label, n_features=model.n_features, fill=fill)
+    print_warnings([str(warning.message) for warning in caught if issubclass(warning.category, GapWarning)])
+    return rows

@@ -40,6 +40,12 @@ DroppedColumns = Annotated[
     str | None,
     typer.Option("--drop", metavar="COL,...", help="Leave these columns out: names or indices.", show_default=False),
 ]
+Missing = Annotated[
+    str,
+    typer.Option(
+        metavar="error|drop|mean", help="Rows with empty cells: refuse, drop, or fill with the training rows' mean."
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of tables.")]
 Quiet = Annotated[
     bool,

@@ -18,6 +18,7 @@ from sparsegen.cli.options import (
     Json,
     KeptColumns,
     LabelColumn,
+    Missing,
     Quiet,
     Verbose,
     column_names,
@@ -34,6 +35,7 @@ def train(
     group: GroupColumn = None,
     features: KeptColumns = None,
     drop: DroppedColumns = None,
+    missing: Missing = "error",
     method: Annotated[str, typer.Option(help="Training method; see: sparsegen list methods.")] = "slmc",
     vectors: Annotated[
         int | None,
@@ -128,6 +130,7 @@ def train(
             group=group,
             keep=column_names(features),
             drop=column_names(drop),
+            missing=missing,
             **share,
         )
         report = training.train(

@@ -54,19 +54,26 @@ def check_matrix(dtype: np.dtype[Any], shape: tuple[int, ...], key: str, source:
         raise DataError(f"{key} of {source} has shape {shape}, too large for a small model; use fewer features")
 
 
-def checked_matrix(X: Array, names: Sequence[str], source: str) -> Array:
-    """Return X, read-only, once it is known to be finite, named and not empty."""
+def check_shape(X: Array, names: Sequence[str], source: str) -> None:
+    """Raise an error unless there are rows and features, and a usable name for each feature."""
     if 0 in X.shape:
         raise DataError(f"{source} has {count(X.shape[0], 'row')} of {count(X.shape[1], 'feature')}; add data")
     if len(names) != X.shape[1]:
         raise DataError(f"{source} has {count(len(names), 'feature name')} for {count(X.shape[1], 'feature')}")
     check_names(names, source)
+
+
+def checked_matrix(X: Array, names: Sequence[str], source: str) -> Array:
+    """Return X, read-only, once it is known to be finite, named and not empty."""
+    check_shape(X, names, source)
     finite = np.isfinite(X)
     if not finite.all():
         row, column = np.argwhere(~finite)[0].tolist()
+        n_bad, n_rows = int((~finite).sum()), int((~finite).any(axis=1).sum())
+        others = "" if n_bad == 1 else f" (one of {n_bad} such values in {count(n_rows, 'row')})"
         raise DataError(
-            f"X[{row}, {column}] of {source} (row {row + 1}, feature {short(names[column])}) is {X[row, column]}; "
-            "replace it or drop the row"
+            f"X[{row}, {column}] of {source} (row {row + 1}, feature {short(names[column])}) is {X[row, column]}"
+            f"{others}; replace it or drop the row"
         )
     return frozen(X)
 

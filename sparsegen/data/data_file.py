@@ -7,6 +7,7 @@ No file is trusted: whatever its bytes are, the caller gets arrays that can be u
 from __future__ import annotations
 
 import codecs
+import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -17,10 +18,10 @@ from sparsegen.arrays import Array
 from sparsegen.data.checks import (
     MAX_BYTES,
     Labels,
+    check_shape,
     checked_matrix,
     count,
     default_names,
-    frozen,
     gib,
     has_names,
     model_order,
@@ -28,10 +29,13 @@ from sparsegen.data.checks import (
     read_only,
 )
 from sparsegen.data.columns import Column, require_one_choice
+from sparsegen.data.compressed import SUFFIX, unpacked
 from sparsegen.data.dataset import Dataset, from_arrays, match_features, split
+from sparsegen.data.gaps import check_missing, column_means, filled, has_gaps, without_gaps
 from sparsegen.data.groups import group_codes
+from sparsegen.data.holdout import split_rows
 from sparsegen.data.readers import FileRows, Wanted, known_suffixes, reader_of
-from sparsegen.errors import DataError
+from sparsegen.errors import DataError, GapWarning
 
 TEST_SIZE = 0.25
 """Share of the rows that are held out for the test where no other is asked for."""
@@ -45,6 +49,7 @@ def read(
     group: Column | None = None,
     keep: Sequence[Column] = (),
     drop: Sequence[Column] = (),
+    missing: str = "error",
 ) -> Dataset:
     """Return the labelled rows of a CSV, NPZ or LIBSVM file.
 
@@ -56,9 +61,15 @@ def read(
             NPZ the name of an array, by default ``groups`` if there is one.
         keep: Columns that are the features, in this order; by default all that are neither label nor group.
         drop: Columns to leave out, whatever they hold.
+        missing: What becomes of rows with cells that hold no finite number: ``error``, ``drop``, or ``mean`` to fill
+            them with the mean of the others in their column.
     """
-    require_one_choice(keep, drop)
-    return _dataset(*_read_rows(Path(path), Wanted(label, part, group=group, keep=tuple(keep), drop=tuple(drop))))
+    wanted = _training_rows(label, part, group, keep, drop, missing)
+    rows, source = _read_rows(Path(path), wanted)
+    if missing == "mean" and has_gaps(rows):
+        means = column_means(rows.X, _names(rows), source)
+        return replace(_dataset(filled(rows, means, source), source), fill=read_only(means))
+    return _dataset(rows, source)
 
 
 def read_train_and_test(
@@ -71,17 +82,34 @@ def read_train_and_test(
     group: Column | None = None,
     keep: Sequence[Column] = (),
     drop: Sequence[Column] = (),
+    missing: str = "error",
 ) -> tuple[Dataset, Dataset]:
-    """Return training and test rows: of two files, or of one whose rows are split, groups as a whole."""
+    """Return training and test rows: of two files, or of one whose rows are split, groups as a whole.
+
+    Where ``missing`` is ``mean``, test rows are filled with the means of the training rows as well.
+    """
+    rows, source = _read_rows(Path(path), _training_rows(label, "train", group, keep, drop, missing))
     if test_path is None:
-        return split(read(path, label, group=group, keep=keep, drop=drop), test_size, seed)
-    require_one_choice(keep, drop)
-    rows, source = _read_rows(Path(path), Wanted(label, group=group, keep=tuple(keep), drop=tuple(drop)))
-    train_set = _dataset(rows, source)
-    kept = train_set.feature_names if keep or drop else ()  # a test file may lack what is dropped
-    held_out, test_source = _read_rows(Path(test_path), Wanted(label, "test", group=group, keep=kept))
-    test_set = _dataset(held_out, test_source)
-    test_set = match_features(test_set, train_set.feature_names, train_set.X.shape[1])
+        fill = None
+        if missing == "mean" and has_gaps(rows) and rows.y is not None:
+            codes = None if rows.groups is None else group_codes(rows.groups)[0]
+            seen = split_rows(rows.y, codes, test_size, seed, source)[0]  # as they are split below
+            fill = column_means(rows.X[seen], _names(rows), source)
+            rows = filled(rows, fill, source)
+        train_set, test_set = split(_dataset(rows, source), test_size, seed)
+        return train_set if fill is None else replace(train_set, fill=read_only(fill)), test_set
+    kept = rows.names or () if keep or drop else ()  # a test file may lack what is dropped
+    held_out, test_source = _read_rows(Path(test_path), _training_rows(label, "test", group, kept, (), missing))
+    if missing == "mean" and (has_gaps(rows) or has_gaps(held_out)):
+        fill = column_means(rows.X, _names(rows), source)
+        order = model_order(_names(held_out), _names(rows), rows.X.shape[1], test_source)
+        names = tuple(_names(held_out)[place] for place in order)
+        held_out = filled(held_out._replace(X=held_out.X[:, order], names=names), fill, test_source)
+        train_set = replace(_dataset(filled(rows, fill, source), source), fill=read_only(fill))
+    else:
+        train_set = _dataset(rows, source)
+    test_set = match_features(_dataset(held_out, test_source), train_set.feature_names, train_set.X.shape[1])
+    train_set = replace(train_set, notes=(*train_set.notes, *(n for n in test_set.notes if n not in train_set.notes)))
     if rows.groups is None or held_out.groups is None:
         return train_set, test_set
     train_groups, test_groups = group_codes(rows.groups, held_out.groups)
@@ -101,41 +129,69 @@ def read_features(
     *,
     n_features: int | None = None,
     part: str = "test",
+    fill: Sequence[float] | None = None,
 ) -> tuple[Array, Labels | None]:
     """Return rows in a model's feature order, and their labels if the file has any.
 
     A file that has all of ``feature_names`` may have them in any order, among other columns. A CSV's label column is
     ``label``, which must exist if it is given, or else the last column where that is not a feature; it may be missing
-    or empty. A model without names takes the columns as they come.
+    or empty. A model without names takes the columns as they come. ``fill`` holds a value for each feature of the
+    model, which stands for cells without a finite number; a `GapWarning` then says how many there are.
     """
     want = tuple(feature_names or ())
     n = len(want) if n_features is None else n_features
-    rows, source = _read_rows(Path(path), Wanted(label, part, n, want))
-    names = rows.names or default_names(rows.X.shape[1])
-    X = checked_matrix(rows.X, names, source)
+    rows, source = _read_rows(Path(path), Wanted(label, part, n, want, missing="error" if fill is None else "mean"))
+    names = _names(rows)
     if has_names(want) and set(want) <= set(names):
         order = [names.index(name) for name in want]
     else:
         order = model_order(names, want, n, source)
-    return X if order == list(range(X.shape[1])) else frozen(X[:, order]), rows.y
+    X = rows.X if order == list(range(rows.X.shape[1])) else rows.X[:, order]
+    rows = rows._replace(X=X, names=tuple(names[place] for place in order))
+    if fill is not None and has_gaps(rows):
+        rows = filled(rows, np.asarray(fill, dtype=np.float64), source)
+        warnings.warn(rows.notes[-1], GapWarning, stacklevel=2)
+    return checked_matrix(rows.X, _names(rows), source), rows.y
+
+
+def _training_rows(
+    label: Column | None,
+    part: str,
+    group: Column | None,
+    keep: Sequence[Column],
+    drop: Sequence[Column],
+    missing: str,
+) -> Wanted:
+    require_one_choice(keep, drop)
+    check_missing(missing)
+    return Wanted(label, part, group=group, keep=tuple(keep), drop=tuple(drop), missing=missing)
+
+
+def _names(rows: FileRows) -> tuple[str, ...]:
+    return rows.names or default_names(rows.X.shape[1])
 
 
 def _dataset(rows: FileRows, source: str) -> Dataset:
     if rows.y is None:
         raise DataError(f"every label of {source} is empty; write the class of each row into its label column")
-    return from_arrays(rows.X, rows.y, rows.names, source, groups=rows.groups)
+    made = from_arrays(rows.X, rows.y, rows.names, source, groups=rows.groups)
+    return replace(made, notes=rows.notes)
 
 
 def _read_rows(path: Path, wanted: Wanted) -> tuple[FileRows, str]:
     """Return a file's rows, and its name made printable."""
     raw, source, suffix = _read_bytes(path), printable(path.name), path.suffix.lower()
+    if suffix == SUFFIX:
+        raw, suffix = unpacked(raw, source), Path(path.stem).suffix.lower()
     reader = reader_of(suffix, raw.removeprefix(codecs.BOM_UTF8))
     if reader is None:
         raise DataError(f"{source} has an unknown suffix; rename it to one of: {', '.join(known_suffixes())}")
     if reader.is_text:
         raw = raw.removeprefix(codecs.BOM_UTF8)
         _require_text(raw, source)
-    return reader.read(raw, source, wanted), source
+    rows = reader.read(raw, source, wanted)
+    check_shape(rows.X, _names(rows), source)
+    return without_gaps(rows, source) if wanted.missing == "drop" and has_gaps(rows) else rows, source
 
 
 def _read_bytes(path: Path) -> bytes:

@@ -17,14 +17,19 @@ from sparsegen.data.checks import (
     checked_matrix,
     default_names,
     frozen,
+    is_number,
     model_order,
     numeric_matrix,
     printable,
     read_only,
+    short,
 )
 from sparsegen.data.groups import Codes, checked_groups, group_codes
 from sparsegen.data.holdout import split_rows
 from sparsegen.errors import DataError
+
+MAX_FRACTIONS = 20  # different labels that are fractions and may still be classes, such as doses
+ROWS_PER_FRACTION = 10
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,9 +48,11 @@ class Dataset:
     groups: Codes | None = None
     """(n,) group of every row, numbered by first appearance, or ``None``; the parts of a split keep the numbers."""
     rows: Codes | None = None
-    """(n,) place of every row in its file, from 0 and without a header; set where ``split`` took a part of them."""
+    """(n,) place of every row among those read, from 0; set where ``split`` took a part of them."""
     notes: tuple[str, ...] = ()
     """Sentences for the user on what reading and splitting found."""
+    fill: Array | None = None
+    """(d,) what stands for a missing value: the means of the training rows, where some were missing."""
 
 
 def from_arrays(
@@ -78,8 +85,21 @@ def require_classes(dataset: Dataset) -> None:
         raise DataError(f"{dataset.source} has one class only ({classes[0].item()!r}); training needs at least two")
     if len(classes) == len(dataset.y) > 10:
         raise DataError(
-            f"every row of {dataset.source} has a label of its own; choose a label column that holds a few classes"
+            f"every row of {dataset.source} has a label of its own; choose a label column that holds a few classes",
+            change={"label": ""},
         )
+    if len(classes) > MAX_FRACTIONS and len(dataset.y) < ROWS_PER_FRACTION * len(classes) and _are_fractions(classes):
+        raise DataError(
+            f"the labels of {dataset.source} look like measurements and not like classes: {len(classes)} different "
+            f"numbers such as {short(classes[0].item())}; a classifier needs a few classes, so choose another label "
+            "column, or name ranges of these numbers as classes",
+            change={"label": ""},
+        )
+
+
+def _are_fractions(classes: Labels) -> bool:
+    """Return whether labels are numbers, and not all whole."""
+    return classes.dtype.kind == "U" and all(map(is_number, classes.tolist()))
 
 
 def require_rows(dataset: Dataset, n_vectors: int) -> None:

@@ -150,6 +150,11 @@ def _check_ranges(value: Any, n_features: int) -> None:
             raise ModelError(f"the range of feature {j} in its card is not one that a float32 can lie in")
 
 
+def _check_fill(value: Any, n_features: int) -> None:
+    if not isinstance(value, list) or len(value) != n_features or not all(map(is_finite_number, value)):
+        raise ModelError(f"what fills missing values in its card are not {n_features} finite numbers")
+
+
 CHECKS = {
     "method": _check_method,
     "accuracy": _check_accuracy,
@@ -162,6 +167,7 @@ CHECKS = {
     "final_rows": _check_final_rows,
     "probabilities": _check_probabilities,
     "feature_names": _check_feature_names,
+    "fill": _check_fill,
     "ranges": _check_ranges,
     "projected_ranges": _check_ranges,
 }

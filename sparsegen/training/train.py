@@ -81,7 +81,9 @@ def train(
         complaints.append(f"constant features carry no information: {some(constant)}; drop them for a smaller model")
     complaints += report.class_warnings(model.classes, confusion)
     searched = {} if found is None else {"search": found.as_json()}
-    about = {**report.tested_card(result, confusion), **probability_card(model, train_set, test_set), **searched}
+    filled = {} if train_set.fill is None else {"fill": train_set.fill.tolist()}
+    probabilities = probability_card(model, train_set, test_set)
+    about = {**report.tested_card(result, confusion), **probabilities, **searched, **filled}
     held_out = {"held_out": remember(test_set.X, train_set.X)}
     tested = replace(model, card={**model.card, **about, **_data_card(model, train_set, scale), **held_out})
     made = tested

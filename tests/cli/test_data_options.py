@@ -64,3 +64,31 @@ def test_columns_that_are_not_there(run: Run, table: Path, tmp_path: Path, optio
     assert ended.code == 2
     assert told in " ".join(ended.err.split())
     assert not (tmp_path / "m.safetensors").exists()
+
+
+def test_a_model_that_was_trained_on_means_fills_gaps(run: Run, table: Path, tmp_path: Path) -> None:
+    gappy, model = tmp_path / "gappy.csv", tmp_path / "m.safetensors"
+    lines = table.read_text().splitlines()
+    gappy.write_text("\n".join([*lines[:3], f"2,r0,ok,,1.0,{lines[3][-1]}", *lines[4:]]))
+    ended = run("train", gappy, "--drop", "row,1,note", *QUICK, "-o", model)
+    assert ended.code == 2
+    assert "row 4, column 'a' of gappy.csv is empty; fill it in or drop the row (--missing drop)" in " ".join(
+        ended.err.split()
+    )
+    ended = run("train", gappy, "--drop", "row,1,note", "--missing", "mean", *QUICK, "-o", model, "--json")
+    assert ended.code == 0
+    (warning, *_) = json.loads(ended.out)["warnings"]
+    assert warning.startswith(
+        "1 cell without a number in 1 row, column 'a', the first in row 4, column 'a' of gappy.csv"
+    )
+    fill = SparseModel.load(model).card["fill"]
+    assert len(fill) == 2
+    ended = run("predict", model, gappy)
+    assert (ended.code, ended.out.count("\n")) == (0, 121)
+    assert ended.err.startswith("warning: 1 cell without a number in 1 row, column 'a', the first in row 4")
+
+
+def test_an_unknown_way_with_gaps(run: Run, table: Path, tmp_path: Path) -> None:
+    ended = run("train", table, "--missing", "skip", "-o", tmp_path / "m.safetensors")
+    assert ended.code == 2
+    assert "choose one of: error, drop, mean" in " ".join(ended.err.split())

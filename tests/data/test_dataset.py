@@ -202,7 +202,9 @@ def test_hash_depends_on_the_data_and_not_on_the_path(tmp_path: Path) -> None:
         ("a\n1\n", ["one column only"]),
         ("a b label\n1 2 x\n", ["one column only", "comma, semicolon or tab"]),
         ("a,a,label\n1,2,x\n", ["two columns called 'a'"]),
-        (",a,label\n0,1,x\n", ["column 1", "no name", "index=False"]),
+        ("a,,label\n0,1,x\n", ["column 2", "no name"]),
+        (",,label\n0,1,x\n", ["column 2", "no name"]),
+        (",label\n0,x\n", ["one column only"]),
         ("a,b,label\n1,2,x\n1,2\n", ["row 3", "2 cells", "header has 3"]),
         ("a,b,label\n1,2,x,9\n", ["row 2", "4 cells", "header has 3"]),
         ("a,b,label\n\n1,2,x\n1\n", ["row 4", "1 cell "]),
@@ -217,7 +219,14 @@ def test_hash_depends_on_the_data_and_not_on_the_path(tmp_path: Path) -> None:
         ("a,b,label\nTrue,2,x\nFalse,2,y\n", ["row 2", "column 'a'", "'True'", "not a number"]),
         ("a,b,label\n1_0,2,x\n", ["'1_0'", "not a number"]),
         ("a,b,label\nNA,2,x\n", ["'NA'", "not a number"]),
-        ("a;b;label\n1,5;2;x\n", ["row 2", "column 'a'", "decimal comma is not supported"]),
+        ("a;b;label\n1,5;2.5;x\n", ["row 2", "column 'a'", "'1,5': a decimal comma, but", "write all numbers alike"]),
+        ("a;b;label\n1;2.5;x\n1,5;2;y\n", ["row 3", "column 'a'", "rows above have a decimal point"]),
+        ("a;b;label\n1,5;2;x\n1;2.5;y\n", ["row 3", "column 'b'", "rows above have a decimal comma"]),
+        ("a;b;label\n1.234,5;2;x\n", ["row 2", "column 'a'", "'1.234,5', not a number"]),
+        ("a;b;label\n1,2,3;2;x\n", ["row 2", "column 'a'", "'1,2,3', not a number"]),
+        ("5,1;3,5;1,4;setosa\n4,9;3,0;1,4;setosa\n", ["looks like it has no header"]),
+        ("a,b,label\n,NA,x\n1,2,x\n3,nan,y\n", ["row 2, column 'a'", "is empty (3 cells without a number in 2 rows,"]),
+        ("a,b,label\n,2,x\n1,up,y\n", ["row 3, column 'b'", "'up', not a number (2 cells without a number in 2 rows"]),
         ('a,b,label\n"1,5",2,x\n', ["decimal comma is not supported"]),
         ("a,b,label\n1,2,\n1,2,x\n", ["label in row 2", "is empty"]),
         ("a,b,label\n1,2,\n1,2,\n", ["every label", "is empty"]),
@@ -462,6 +471,16 @@ def test_require_classes() -> None:
         data.require_classes(data.from_arrays([[1.0], [2.0]], ["a", "a"]))
     with pytest.raises(DataError, match="a label of its own"):
         data.require_classes(toy(classes=40))
+
+
+def test_labels_that_are_measurements_are_named_as_such() -> None:
+    y = np.random.default_rng(0).normal(size=100).round(1)
+    assert 20 < len(np.unique(y)) < 100
+    with pytest.raises(DataError, match=r"the labels of arrays look like measurements and not like classes: \d\d diff"):
+        data.require_classes(data.from_arrays(np.zeros((100, 1)), y))
+    data.require_classes(data.from_arrays(np.zeros((400, 1)), np.arange(400) % 40 / 4))  # ten rows of each
+    data.require_classes(data.from_arrays(np.zeros((100, 1)), np.arange(100) % 50))
+    data.require_classes(data.from_arrays(np.zeros((40, 1)), np.arange(40) % 20 / 4))
 
 
 def test_require_rows() -> None:

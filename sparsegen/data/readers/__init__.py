@@ -29,6 +29,8 @@ class Wanted(NamedTuple):
     """Features to train on, in this order; empty for all."""
     drop: tuple[Column, ...] = ()
     """Features to leave out."""
+    missing: str = "error"
+    """What becomes of rows with gaps, one of `MISSING`; unless it is an error, gaps are returned as NaN."""
 
 
 class FileRows(NamedTuple):
@@ -40,6 +42,10 @@ class FileRows(NamedTuple):
     """``None`` where the file has no names."""
     groups: Labels | None = None
     """What the wanted group column holds, as numbers or texts."""
+    gaps: str | None = None
+    """Where X holds NaN, in words; ``None`` where it does not, or where the reader does not know."""
+    notes: tuple[str, ...] = ()
+    """Sentences on what was left out."""
 
 
 @dataclass(frozen=True)

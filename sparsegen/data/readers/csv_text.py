@@ -6,27 +6,23 @@ import contextlib
 import csv
 import io
 import itertools
-import math
-import re
 from array import array
 from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
 
-from sparsegen.arrays import Array
+from sparsegen.data.cells import Cells
 from sparsegen.data.checks import (
     Labels,
     check_names,
     check_text,
     count,
     has_names,
-    is_finite,
     is_number,
     labels_of_texts,
     listed,
     model_order,
-    read_only,
     short,
 )
 from sparsegen.data.columns import feature_places, place_of
@@ -34,7 +30,6 @@ from sparsegen.data.readers import READERS, FileRows, Reader, Wanted
 from sparsegen.errors import DataError
 
 SEPARATORS = (",", ";", "\t")
-_DECIMAL_COMMA = re.compile(r"\s*[+-]?\d+,\d+\s*", re.ASCII)
 
 
 class _Columns(NamedTuple):
@@ -48,15 +43,41 @@ def read(raw: bytes, source: str, wanted: Wanted) -> FileRows:
     separator = max(SEPARATORS, key=lambda candidate: _fit(raw, candidate))
     records = _records(raw, separator, source)
     header = [name.strip() for name in next(records, (0, []))[1]]
-    _check_header(header, source)
+    _check_header(header, separator, source)
     choose = _training_columns if wanted.n_features is None else _model_columns
     columns = choose(header, wanted, source)
     if not columns.features:
         raise DataError(f"{source} has one column only; separate features and label by a comma, semicolon or tab")
-    X, labels, groups = _read_cells(records, header, columns, source)
     names = tuple(header[column] for column in columns.features)
-    y = None if columns.label is None else labels.array(source)
-    return FileRows(X, y, names, None if columns.group is None else _group_array(groups, header[columns.group], source))
+    cells = Cells(names, source, commas_separate=separator == ",")
+    labels, groups, unlabelled = _read_cells(records, header, columns, wanted, cells, source)
+    cells.check(allow_gaps=wanted.missing != "error", is_training=wanted.n_features is None)
+    X = cells.matrix()
+    if not len(X):
+        raise DataError(
+            f"every label of {source} is empty; write the class of each row into its label column"
+            if unlabelled
+            else f"{source} has a header but no rows; add data below the header"
+        )
+    notes = []
+    if not header[0]:
+        notes.append(
+            f"the first column of {source} has no name, so it was taken for the index that pandas writes, and left out"
+        )
+    if unlabelled:
+        notes.append(f"{count(unlabelled, 'row')} of {source} without a label {_was(unlabelled)} dropped")
+    return FileRows(
+        X,
+        None if columns.label is None else labels.array(source),
+        names,
+        None if columns.group is None else _group_array(groups, header[columns.group], source),
+        cells.gaps(),
+        tuple(notes),
+    )
+
+
+def _was(n: int) -> str:
+    return "was" if n == 1 else "were"
 
 
 def _group_array(groups: _TextColumn, name: str, source: str) -> Labels:
@@ -93,43 +114,31 @@ class _TextColumn:
 
 
 def _read_cells(
-    records: Iterator[tuple[int, list[str]]], header: list[str], columns: _Columns, source: str
-) -> tuple[Array, _TextColumn, _TextColumn]:
-    values, labels, groups = array("d"), _TextColumn("label"), _TextColumn("group")
-    flaw: DataError | None = None  # raised last: a row of the wrong length explains a cell that is not a number
-    for row, cells in records:
-        if len(cells) != len(header):
+    records: Iterator[tuple[int, list[str]]],
+    header: list[str],
+    columns: _Columns,
+    wanted: Wanted,
+    cells: Cells,
+    source: str,
+) -> tuple[_TextColumn, _TextColumn, int]:
+    """Fill ``cells`` and return labels, groups and how many rows without a label were dropped."""
+    labels, groups, dropped = _TextColumn("label"), _TextColumn("group"), 0
+    drops = wanted.missing == "drop" and wanted.n_features is None
+    for row, record in records:
+        if len(record) != len(header):
             raise DataError(
-                f"row {row} of {source} has {count(len(cells), 'cell')} where the header has {len(header)}; "
+                f"row {row} of {source} has {count(len(record), 'cell')} where the header has {len(header)}; "
                 "give every row one cell per column"
             )
-        numbers = _numbers([cells[column] for column in columns.features])
-        if numbers is not None:
-            values.extend(numbers)
-        elif flaw is None:
-            flawed = next(column for column in columns.features if not is_finite(cells[column]))
-            flaw = _cell_flaw(cells[flawed], f"row {row}, column {short(header[flawed])} of {source}")
+        if drops and columns.label is not None and not record[columns.label].strip():
+            dropped += 1
+            continue
+        cells.add(row, [record[column] for column in columns.features])
         if columns.label is not None:
-            labels.add(cells[columns.label], row)
+            labels.add(record[columns.label], row)
         if columns.group is not None:
-            groups.add(cells[columns.group], row)
-    if flaw is not None:
-        raise flaw
-    if not values:
-        raise DataError(f"{source} has a header but no rows; add data below the header")
-    X = np.frombuffer(values, dtype=np.float64).reshape(-1, len(columns.features))
-    return read_only(X), labels, groups
-
-
-def _numbers(cells: list[str]) -> list[float] | None:
-    """Return the cells as numbers, or ``None`` where one is not finite or not a plain decimal (``1_0``)."""
-    try:
-        numbers = [float(cell) for cell in cells]
-    except ValueError:
-        return None
-    text = "".join(cells)
-    plain = text.isascii() and "_" not in text and all(map(math.isfinite, numbers))
-    return numbers if plain else None
+            groups.add(record[columns.group], row)
+    return labels, groups, dropped
 
 
 def _records(raw: bytes, separator: str, source: str) -> Iterator[tuple[int, list[str]]]:
@@ -149,50 +158,40 @@ def _records(raw: bytes, separator: str, source: str) -> Iterator[tuple[int, lis
         raise DataError(f"row {row + 1} of {source} has {what}; correct its quotes and separators") from None
 
 
-def _fit(raw: bytes, separator: str) -> tuple[bool, bool, int]:
-    """Return how well a separator explains the header: no tab left in a name, a first row as wide, many columns."""
+def _fit(raw: bytes, separator: str) -> tuple[bool, bool, int, int]:
+    """Return how well a separator explains the first rows.
+
+    No tab is left in a name, the second row is as wide, there are many columns, and many of its cells are numbers.
+    """
     header: list[str] = []
     row: list[str] = []
     records = _records(raw, separator, "")
     with contextlib.suppress(DataError):
         header = next(records, (0, header))[1]
         row = next(records, (0, row))[1]
-    return "\t" not in "".join(header), 1 < len(header) == len(row), len(header)
+    n_numbers = sum(is_number(_with_point(cell, separator)) for cell in row)
+    return "\t" not in "".join(header), 1 < len(header) == len(row), len(header), n_numbers
 
 
-def _cell_flaw(cell: str, where: str) -> DataError:
-    """Return the error for a cell that is not a finite number."""
-    if not cell.strip():
-        return DataError(f"{where} is empty; fill it in or drop the row")
-    if _DECIMAL_COMMA.fullmatch(cell):
-        return DataError(f"{where} is {short(cell)}: a decimal comma is not supported; write it with a point")
-    if is_number(cell) or cell.strip().lower().lstrip("+-") in ("nan", "inf", "infinity"):
-        return DataError(f"{where} is {short(cell)}, not a finite number; replace it or drop the row")
-    return DataError(
-        f"{where} is {short(cell)}, not a number; encode it as one, drop the column, or name it as the label column if "
-        "it holds the classes",
-        change={"label": ""},
-    )
+def _with_point(cell: str, separator: str) -> str:
+    return cell if separator == "," else cell.replace(",", ".")
 
 
-def _check_header(header: list[str], source: str) -> None:
+def _check_header(header: list[str], separator: str, source: str) -> None:
     if not header:
         raise DataError(f"{source} is empty; it must hold a header and rows of data")
-    if _looks_like_numbers(header):
+    if _looks_like_numbers([_with_point(name, separator) for name in header]):
         raise DataError(f"{source} looks like it has no header: its first row holds numbers; name the columns in row 1")
-    for position, name in enumerate(header, 1):
+    for position, name in enumerate(header[1:], 2):  # an index may come first
         if not name:
-            raise DataError(
-                f"column {position} of {source} has no name in the header; name it or remove it "
-                "(a pandas index is left out with index=False)"
-            )
-    check_names(header, source)
+            raise DataError(f"column {position} of {source} has no name in the header; name it or remove it")
+    check_names(header if header[0] else header[1:], source)
 
 
 def _looks_like_numbers(header: list[str]) -> bool:
     """Return whether a header is a row of data: all numbers, or one label among numbers that do not rise.
 
-    Rising numbers beside a label are good names: 0, 1, 2, ... as pandas writes them, or wavelengths.
+    Rising numbers beside a label or an index are good names: 0, 1, 2, ... as pandas writes them, or wavelengths.
     """
     numbers = [float(name) for name in header if is_number(name)]
     rising = all(a < b for a, b in itertools.pairwise(numbers))
@@ -204,13 +203,18 @@ def _training_columns(header: list[str], wanted: Wanted, source: str) -> _Column
     if wanted.label is not None:
         label = place_of(wanted.label, header, source)
     else:
-        others = {group, *(place_of(column, header, source) for column in (*wanted.keep, *wanted.drop))}
+        others = {
+            group,
+            _index_place(header),
+            *(place_of(column, header, source) for column in (*wanted.keep, *wanted.drop)),
+        }
         label = max((place for place in range(len(header)) if place not in others), default=-1)
     if label < 0:
         raise DataError(f"no column of {source} is left to be the label; it has {listed(header)}")
     if label == group:
         raise DataError(f"column {short(header[label])} of {source} cannot be both label and group; name another")
-    return _Columns(feature_places(header, wanted.keep, wanted.drop, source, (label, group)), label, group)
+    features = feature_places(header, wanted.keep, wanted.drop, source, (label, group, _index_place(header)))
+    return _Columns(features, label, group)
 
 
 def _model_columns(header: list[str], wanted: Wanted, source: str) -> _Columns:
@@ -223,11 +227,17 @@ def _model_columns(header: list[str], wanted: Wanted, source: str) -> _Columns:
         if label in features:
             raise DataError(f"column {short(wanted.label)} of {source} is a feature of the model; name another")
         return _Columns(features, last if label is None and last not in features else label)
-    if label is None and len(header) == n_features + 1 and not has_names(wanted.feature_names):
+    index = _index_place(header)
+    if label is None and len(header) == n_features + 1 + (index is not None) and not has_names(wanted.feature_names):
         label = last
-    rest = [i for i in range(len(header)) if i != label]
+    rest = [i for i in range(len(header)) if i not in (label, index)]
     order = model_order([header[i] for i in rest], wanted.feature_names, n_features, source)
     return _Columns([rest[i] for i in order], label)
+
+
+def _index_place(header: list[str]) -> int | None:
+    """Return where pandas wrote the index of a frame: into a first column without a name."""
+    return None if header[0] else 0
 
 
 READERS.register("csv")(Reader(read, suffixes=(".csv", ".tsv", ".txt")))
