@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,11 +20,11 @@ from sparsegen.data.checks import (
     frozen,
     is_number,
     model_order,
-    numeric_matrix,
     printable,
     read_only,
     short,
 )
+from sparsegen.data.frames import matrix_and_names
 from sparsegen.data.groups import Codes, checked_groups, group_codes
 from sparsegen.data.holdout import split_rows
 from sparsegen.errors import DataError
@@ -56,7 +57,7 @@ class Dataset:
 
 
 def from_arrays(
-    X: ArrayLike,
+    X: Any,
     y: ArrayLike,
     feature_names: Sequence[str] | None = None,
     source: str = "arrays",
@@ -65,10 +66,13 @@ def from_arrays(
 ) -> Dataset:
     """Return a dataset of arrays that are checked as strictly as a file's; features without names become x0, x1, ...
 
+    ``X`` may be a data frame, whose columns then name the features, or a sparse matrix, which is made dense.
     ``groups`` holds a number or a text per row, such as its recording: ``split`` keeps rows of one group together.
     """
-    matrix = numeric_matrix(np.asarray(X), "X", source)
-    names = default_names(matrix.shape[1]) if feature_names is None else tuple(map(str, feature_names))
+    matrix, columns = matrix_and_names(X, source)
+    if feature_names is not None:
+        columns = tuple(map(str, feature_names))
+    names = default_names(matrix.shape[1]) if columns is None else columns
     matrix, labels = checked_matrix(matrix, names, source), checked_labels(np.asarray(y), source)
     if labels.shape != (len(matrix),):
         raise DataError(f"{source} has {len(matrix)} rows but {labels.size} labels; give one label per row")
