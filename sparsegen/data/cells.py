@@ -105,7 +105,7 @@ class Cells:
         return math.nan
 
     def _text_flaw(self, first: tuple[int, int, str], is_training: bool) -> DataError:
-        _, column, cell = first
+        cell = first[2]
         told = f"{self._place(first)} of {self._source} is {short(cell)}"
         if self._has_commas and is_number(cell):
             return DataError(
@@ -120,7 +120,7 @@ class Cells:
         return DataError(
             f"{told}, not a number{self._others()}; encode it as one, drop the column, or name it as the label column "
             "if it holds the classes",
-            change={"label": "", "drop": short(self._names[column])} if is_training else {"label": ""},
+            change={"label": "", "drop": ""} if is_training else {"label": ""},
         )
 
     def _place(self, first: tuple[int, int, str]) -> str:

@@ -57,7 +57,7 @@ def column_means(X: Array, names: Sequence[str], source: str) -> Array:
         name = names[int(np.argmin(n_finite))]
         raise DataError(
             f"column {short(name)} has no number in any training row of {source}, so it has no mean; drop it",
-            change={"drop": short(name)},
+            change={"drop": ""},
         )
     largest = np.where(finite, np.abs(X), 0.0).max(axis=0)
     scale = np.ldexp(1.0, np.frexp(largest)[1] - 1)  # no sum overflows then, and a power of two rounds nothing

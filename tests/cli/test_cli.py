@@ -396,7 +396,7 @@ BAD_DATA = {
     "ragged.csv": "row 62 of ragged.csv has 2 cells",
     "nan.csv": "row 2, column 'ax' of nan.csv is 'nan'",
     "words.csv": "row 2, column 'ax' of words.csv is 'hot', not a number; encode it as one, drop the column, or "
-    "name it as the label column if it holds the classes (--label)\n",
+    "name it as the label column if it holds the classes (--label, --drop)\n",
     "one_class.csv": "one class only ('rest')",
     "pair.csv": "labels that no training row has",
     "few.csv --vectors 5 --test-data {f}/few.csv": "has 4 rows for training, fewer than the 5 vectors",
