@@ -26,6 +26,7 @@ C_START = 10.0  # while gamma is chosen
 MAX_FOLDS = 3
 MAX_ROWS = 2000
 MAX_ITER = 30
+MAX_STEPS = 2000  # minibatches: more than 250 passes over the rows of a fold
 
 Splits = list[tuple[NDArray[np.intp], NDArray[np.intp]]]
 Groups = NDArray[np.int64]
@@ -201,6 +202,8 @@ def _trial(estimator: SparseClassifier, parameters: dict[str, float], n_rows: in
     for name, most in (("max_iter", MAX_ITER), ("n_vectors", n_rows)):
         if isinstance(given.get(name), int):
             trial.set_params(**{name: min(most, given[name])})
+    if "steps" in given:  # whose None stands for more
+        trial.set_params(steps=min(MAX_STEPS, given["steps"] or MAX_STEPS))
     return trial
 
 

@@ -121,6 +121,7 @@ def test_large_data_and_long_descents_are_cut(monkeypatch) -> None:
 
     def note(trial, X, y, train, test):
         seen.append((len(X), trial.max_iter, trial.n_vectors))
+        assert trial.steps == search.MAX_STEPS
         return y[test]
 
     monkeypatch.setattr(search, "_predict", note)
