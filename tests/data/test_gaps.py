@@ -197,6 +197,7 @@ def test_gzip_is_unpacked(tmp_path: Path, name: str) -> None:
         (gzip.compress(b""), "is empty"),
         (gzip.compress(b"a,b\n\x00,1\n"), "NUL"),
     ],
+    ids=["no gzip", "cut short", "empty", "NUL"],  # bytes in a name would hold the time of packing
 )
 def test_gzip_that_cannot_be_used(tmp_path: Path, raw: bytes, told: str) -> None:
     (tmp_path / "toy.csv.gz").write_bytes(raw)
