@@ -266,8 +266,8 @@ def test_paths_that_cannot_be_read(tmp_path: Path, write: Write) -> None:
     assert "is a folder" in sentence(tmp_path)
     assert "there is no file" in sentence(Path("a\0b.csv"))
     listed = ".csv, .tsv, .txt, .libsvm, .svm, .svmlight, .npz"
-    assert sentence(write(GOOD, "toy.parquet")).startswith("toy.parquet has an unknown suffix; rename it to one of: ")
-    assert set(listed.split(", ")) <= set(sentence(write(GOOD, "toy.parquet")).partition(": ")[2].split(", "))
+    assert sentence(write(GOOD, "toy.xlsx")).startswith("toy.xlsx has an unknown suffix; rename it to one of: ")
+    assert set(listed.split(", ")) <= set(sentence(write(GOOD, "toy.xlsx")).partition(": ")[2].split(", "))
     assert "suffix" in sentence(write(GOOD, "toy"))
 
 

@@ -37,7 +37,7 @@ def test_at_most_one_reader_takes_what_nobody_recognises(suffix: str) -> None:
 )
 def test_the_suffix_decides_and_then_the_bytes(suffix: str, raw: bytes, name: str) -> None:
     assert reader_of(suffix, raw) is READERS[name]
-    assert reader_of(".parquet", raw) is None
+    assert reader_of(".xlsx", raw) is None
 
 
 def test_a_new_reader_is_an_entry_and_nothing_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

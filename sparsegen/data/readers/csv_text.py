@@ -8,7 +8,6 @@ import io
 import itertools
 from array import array
 from collections.abc import Iterator
-from typing import NamedTuple
 
 import numpy as np
 
@@ -18,24 +17,15 @@ from sparsegen.data.checks import (
     check_names,
     check_text,
     count,
-    has_names,
     is_number,
     labels_of_texts,
-    listed,
-    model_order,
     short,
 )
-from sparsegen.data.columns import feature_places, place_of
 from sparsegen.data.readers import READERS, FileRows, Reader, Wanted
+from sparsegen.data.table import Columns, columns_of
 from sparsegen.errors import DataError
 
 SEPARATORS = (",", ";", "\t")
-
-
-class _Columns(NamedTuple):
-    features: list[int]
-    label: int | None
-    group: int | None = None
 
 
 def read(raw: bytes, source: str, wanted: Wanted) -> FileRows:
@@ -44,8 +34,7 @@ def read(raw: bytes, source: str, wanted: Wanted) -> FileRows:
     records = _records(raw, separator, source)
     header = [name.strip() for name in next(records, (0, []))[1]]
     _check_header(header, separator, source)
-    choose = _training_columns if wanted.n_features is None else _model_columns
-    columns = choose(header, wanted, source)
+    columns = columns_of(header, wanted, source, index=None if header[0] else 0)
     if not columns.features:
         raise DataError(f"{source} has one column only; separate features and label by a comma, semicolon or tab")
     names = tuple(header[column] for column in columns.features)
@@ -116,7 +105,7 @@ class _TextColumn:
 def _read_cells(
     records: Iterator[tuple[int, list[str]]],
     header: list[str],
-    columns: _Columns,
+    columns: Columns,
     wanted: Wanted,
     cells: Cells,
     source: str,
@@ -196,48 +185,6 @@ def _looks_like_numbers(header: list[str]) -> bool:
     numbers = [float(name) for name in header if is_number(name)]
     rising = all(a < b for a, b in itertools.pairwise(numbers))
     return len(numbers) == len(header) or (len(numbers) == len(header) - 1 and not rising)
-
-
-def _training_columns(header: list[str], wanted: Wanted, source: str) -> _Columns:
-    group = None if wanted.group is None else place_of(wanted.group, header, source)
-    if wanted.label is not None:
-        label = place_of(wanted.label, header, source)
-    else:
-        others = {
-            group,
-            _index_place(header),
-            *(place_of(column, header, source) for column in (*wanted.keep, *wanted.drop)),
-        }
-        label = max((place for place in range(len(header)) if place not in others), default=-1)
-    if label < 0:
-        raise DataError(f"no column of {source} is left to be the label; it has {listed(header)}")
-    if label == group:
-        raise DataError(f"column {short(header[label])} of {source} cannot be both label and group; name another")
-    features = feature_places(header, wanted.keep, wanted.drop, source, (label, group, _index_place(header)))
-    return _Columns(features, label, group)
-
-
-def _model_columns(header: list[str], wanted: Wanted, source: str) -> _Columns:
-    """Return the model's features in its order; the label is the named column, or the last if that is not a feature."""
-    label = None if wanted.label is None else place_of(wanted.label, header, source)
-    last, n_features = len(header) - 1, wanted.n_features or 0
-    place = {name: i for i, name in enumerate(header)}
-    if wanted.feature_names and set(wanted.feature_names) <= place.keys():
-        features = [place[name] for name in wanted.feature_names]
-        if label in features:
-            raise DataError(f"column {short(wanted.label)} of {source} is a feature of the model; name another")
-        return _Columns(features, last if label is None and last not in features else label)
-    index = _index_place(header)
-    if label is None and len(header) == n_features + 1 + (index is not None) and not has_names(wanted.feature_names):
-        label = last
-    rest = [i for i in range(len(header)) if i not in (label, index)]
-    order = model_order([header[i] for i in rest], wanted.feature_names, n_features, source)
-    return _Columns([rest[i] for i in order], label)
-
-
-def _index_place(header: list[str]) -> int | None:
-    """Return where pandas wrote the index of a frame: into a first column without a name."""
-    return None if header[0] else 0
 
 
 READERS.register("csv")(Reader(read, suffixes=(".csv", ".tsv", ".txt")))
