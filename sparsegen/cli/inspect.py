@@ -12,6 +12,7 @@ from sparsegen.cli.app import app
 from sparsegen.cli.classes import print_classes
 from sparsegen.cli.console import print_facts, print_json, print_raw, print_table, width
 from sparsegen.cli.options import Force, Json, ModelFile
+from sparsegen.cli.probabilities import probability_facts
 from sparsegen.errors import OptionError, SparsegenError
 from sparsegen.promised import percent
 
@@ -24,7 +25,17 @@ MAX_CELL = 400  # characters of one value in the table
 NAMED_FEATURES = 8
 SHOWN_ELSEWHERE = {
     *("accuracy", "accuracy_interval", "balanced_accuracy", "f1", "test_rows", "test_independent", "final_rows"),
-    *("per_class", "confusion", "class_counts", "feature_names", "ranges", "projected_ranges", "held_out", "classes"),
+    *(
+        "probabilities",
+        "per_class",
+        "confusion",
+        "class_counts",
+        "feature_names",
+        "ranges",
+        "projected_ranges",
+        "held_out",
+        "classes",
+    ),
 }
 """What the card says and other tables show, or nobody reads; --json shows it all."""
 
@@ -107,6 +118,7 @@ def _opening(model: SparseModel, confusion: Confusion | None) -> list[tuple[str,
     facts.append(("accuracy", "not known" if accuracy is None else f"{accuracy}, in the test"))
     if confusion is not None and confusion.is_uneven:
         facts.append(("balanced", f"{percent(confusion.balanced)}: the mean recall of the classes"))
+    facts += probability_facts(model)
     if card.get("final_rows") is not None:
         final = f"all {card['final_rows']} rows, test rows included; the accuracy is that before"
         facts.append(("at last on", final))

@@ -36,9 +36,7 @@ def test_a_row_without_a_label_is_wrong_and_its_cell_empty() -> None:
     found = predict(SMALL["temperature"], rows(SMALL["temperature"]), reject=0.7)
     labels = np.array(["None" if label is None else str(label) for label in found.labels])
     assert 0 < found.unknown < len(labels)
-    assert found.accuracy(labels) == pytest.approx(1.0 - found.unknown / len(labels)), (
-        "not even where it is called None"
-    )
+    assert found.accuracy(labels) == pytest.approx(1.0 - found.unknown / len(labels)), "not even those called None"
     assert [line[0] for line in csv.reader(found.csv().splitlines())].count("") == found.unknown
 
 

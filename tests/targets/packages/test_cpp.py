@@ -102,6 +102,7 @@ def test_the_class_gives_probabilities_where_the_model_has_them(dtype, tmp_path)
     (tmp_path / "main.cpp").write_text(main)
     program = build(package, tmp_path / "main.cpp", tmp_path)
     *p, rejected, same, score = subprocess.run([program], capture_output=True, text=True, check=True).stdout.split()
+    assert lowered is not None and lowered.probabilities is not None
     scores = lowered.program.scores(lowered.inputs(row))
     assert [float(one) for one in p] == pytest.approx(lowered.probabilities.of(scores)[0].tolist(), abs=1e-6)
     assert (rejected, same) == ("-1", "1")

@@ -69,6 +69,7 @@ def test_a_module_gives_probabilities_where_the_model_has_them(dtype, tmp_path):
     X = rows(of, 6)
     texts = [" ".join(f"{v:.9f}" for v in row) for row in X]
     answers = calls(package, *(f"{what} list {t}" for t in texts for what in ("probabilities", "predict_or_reject")))
+    assert lowered is not None and lowered.probabilities is not None
     expected = lowered.probabilities.of(lowered.program.scores(lowered.inputs(X)))
     found = np.array([[float(p) for p in a.split()] for a in answers[0::2]])
     np.testing.assert_allclose(found, expected, atol=1e-5 if dtype == "f32" else 0)
