@@ -34,7 +34,7 @@ def slow_platt(scores, positive, weights):
     index = [int(one) for one in positive]
     found = minimize(
         lambda at: slow_loss(at[0], at[1], scores, index, weights, 2),
-        [1.0, 0.0],
+        np.array([1.0, 0.0]),
         method="Nelder-Mead",
         options={"xatol": 1e-9, "fatol": 1e-12, "maxiter": 4000},
     )

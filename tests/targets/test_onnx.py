@@ -202,7 +202,8 @@ def test_probabilities_are_the_models_and_rejection_theirs(case, opset):
     if opset <= 22:
         runtime = pytest.importorskip("onnxruntime")
         found.append(runtime.InferenceSession(content, providers=["CPUExecutionProvider"]).run(None, given))
-    for _, _, probabilities, index in found:
+    for outputs in found:
+        probabilities, index = np.asarray(outputs[2], dtype=np.float64), np.asarray(outputs[3])
         assert probabilities.shape == expected.shape
         np.testing.assert_allclose(probabilities, expected, atol=1e-5)
         clear = np.abs(expected[np.arange(len(X)), of.predict_index(X)] - 0.75) > 1e-5
