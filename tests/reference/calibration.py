@@ -36,7 +36,7 @@ def slow_platt(scores, positive, weights):
         lambda at: slow_loss(at[0], at[1], scores, index, weights, 2),
         np.array([1.0, 0.0]),
         method="Nelder-Mead",
-        options={"xatol": 1e-9, "fatol": 1e-12, "maxiter": 4000},
+        tol=1e-12,
     )
     return found.x
 

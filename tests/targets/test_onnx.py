@@ -6,6 +6,7 @@ import json
 import re
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import onnx
@@ -198,7 +199,7 @@ def test_probabilities_are_the_models_and_rejection_theirs(case, opset):
     expected, least = of.probabilities(X), of.predict_or_reject(X, 0.75)
     assert 0 < np.count_nonzero(least == -1) < len(X)
     given = {"X": X.astype(np.float32)}
-    found = [ReferenceEvaluator(onnx.load_model_from_string(content)).run(None, given)]
+    found: list[Any] = [ReferenceEvaluator(onnx.load_model_from_string(content)).run(None, given)]
     if opset <= 22:
         runtime = pytest.importorskip("onnxruntime")
         found.append(runtime.InferenceSession(content, providers=["CPUExecutionProvider"]).run(None, given))
