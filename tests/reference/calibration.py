@@ -32,8 +32,12 @@ def slow_loss(slope, offset, scores, index, weights, n_classes):
 def slow_platt(scores, positive, weights):
     """Return (slope, offset) of the smallest loss."""
     index = [int(one) for one in positive]
+
+    def loss(at, *_, **__) -> float:
+        return slow_loss(at[0], at[1], scores, index, weights, 2)
+
     found = minimize(
-        lambda at: slow_loss(at[0], at[1], scores, index, weights, 2),
+        loss,
         np.array([1.0, 0.0]),
         method="Nelder-Mead",
         tol=1e-12,
