@@ -24,6 +24,7 @@ from sparsegen.lowering.agreement import compare_labels, label_indices
 from sparsegen.lowering.formats import FLOAT32, Format
 from sparsegen.lowering.lowered import Lowered, Reference
 from sparsegen.model import SparseModel, class_indices
+from sparsegen.model.decision import DECISIONS
 from sparsegen.model.held_out import held_out
 from sparsegen.model.judged import Judged
 from sparsegen.promised import bound, percent
@@ -192,7 +193,7 @@ def _compare(device: Device, export: Export, lowered: Lowered, rows: _Rows) -> V
     if expected.is_exact:
         wrong |= np.any(out.scores != expected.scores, axis=1)
     else:
-        tied = wrong & _within(out, expected.scores, TOLERANCE * scale)
+        tied = wrong & _within(out, expected.scores, TOLERANCE * scale, lowered.model.decision)
     difference = expected.unit * float(np.max(np.abs(out.scores.astype(np.float64) - expected.scores)))
     if np.isnan(difference):
         difference = float("inf")
@@ -211,7 +212,7 @@ def _compare(device: Device, export: Export, lowered: Lowered, rows: _Rows) -> V
         real_accuracy=found.real_accuracy,
         lost=found.lost if judged else None,
         undecided=int(np.count_nonzero(tied)),
-        largest_tie=float(np.max(_leads(expected, out.labels)[tied], initial=0.0)),
+        largest_tie=float(np.max(_leads(expected, out, lowered.model)[tied], initial=0.0)),
         made_by=device.made_by(),
         judged=found.judged,
         probability_difference=probability_difference,
@@ -235,17 +236,14 @@ def _unlike_probabilities(out: Outputs, lowered: Lowered) -> tuple[NDArray[np.bo
     return np.any(difference > allowed, axis=1), float(difference.max())
 
 
-def _within(out: Outputs, expected: Array, tolerance: float) -> NDArray[np.bool_]:
+def _within(out: Outputs, expected: Array, tolerance: float, decision: str) -> NDArray[np.bool_]:
     """Return which rows have every score within a tolerance, and the label that their own scores decide for."""
     near = np.all(np.abs(out.scores - expected) <= tolerance, axis=1)
-    return np.asarray(near & (class_indices(out.scores) == out.labels))
+    return np.asarray(near & (class_indices(out.scores, decision) == out.labels))
 
 
-def _leads(expected: Reference, labels: NDArray[np.int32]) -> Array:
-    """Return by how much the model's scores prefer its own class to the one in ``labels``."""
-    scores = expected.scores
-    if scores.shape[1] == 1:
-        return np.abs(scores[:, 0])
-    rows = np.arange(len(scores))
-    known = np.where((labels >= 0) & (labels < scores.shape[1]), labels, expected.labels)  # a device may give any index
-    return np.asarray(scores[rows, expected.labels] - scores[rows, known])
+def _leads(expected: Reference, out: Outputs, model: SparseModel) -> Array:
+    """Return by how much the model's scores prefer its own classes to the device's."""
+    known = (out.labels >= 0) & (out.labels < len(model.classes))  # a device may give any index
+    labels = np.where(known, out.labels, expected.labels)
+    return DECISIONS[model.decision].leads_over(expected.scores, expected.labels, out.scores, labels)

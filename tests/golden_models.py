@@ -8,7 +8,8 @@ import numpy as np
 
 from sparsegen.kernels import KERNELS, BoundKernel
 from sparsegen.lowering.formats import Format
-from sparsegen.model import Calibration, SparseModel, Transform
+from sparsegen.model import LARGEST, VOTES, Calibration, SparseModel, Transform
+from sparsegen.model.decision import DECISIONS
 from sparsegen.targets import PORTABLE, TARGETS, Export
 
 
@@ -18,10 +19,12 @@ def wave(*shape: int, step: float = 1.0, size: float = 1.0):
     return np.round(size * np.sin(step * np.arange(1, n + 1) ** 1.5), 3).reshape(shape)
 
 
-def model(kernels, m, d, classes, *, projected=None, offset=None, scale=None, card=None) -> SparseModel:
+def model(
+    kernels, m, d, classes, *, projected=None, offset=None, scale=None, card=None, decision=LARGEST
+) -> SparseModel:
     """Return a model with m vectors of d features."""
     bound = tuple(k if isinstance(k, BoundKernel) else KERNELS[k[0]].bind(**k[1]) for k in kernels)
-    n_outputs = 1 if len(classes) == 2 else len(classes)
+    n_outputs = DECISIONS[decision].n_outputs(len(classes))
     seen = projected or d
     transform = Transform(
         np.zeros(d) if offset is None else offset,
@@ -30,7 +33,7 @@ def model(kernels, m, d, classes, *, projected=None, offset=None, scale=None, ca
     )
     return SparseModel(
         wave(m, seen), wave(n_outputs, len(bound), m, step=1.3, size=1.5), wave(n_outputs, step=0.3, size=0.2),
-        bound, transform, classes, card=card or {"method": "by hand"},
+        bound, transform, classes, card=card or {"method": "by hand"}, decision=decision,
     )  # fmt: skip
 
 
@@ -55,6 +58,7 @@ SMALL = {
     "rbf_buffered": model([rbf(0.1)], 3, 18, (0, 1), offset=1000.0 * wave(18), scale=0.5 + np.arange(18) / 10),
     "cauchy": model([("cauchy", {"gamma": 0.5})], 4, 3, (0, 1)),
     "matern32": model([("matern32", {"gamma": 0.5})], 4, 5, (0, 1, 2), scale=0.5 + np.arange(5) / 8),
+    "votes": model([rbf()], 4, 3, ("north", "east", "south", "west"), decision=VOTES),
     "rbf_powers": model([rbf(1.0), rbf(0.25), rbf(0.5), rbf(4.0)], 4, 3, (0, 1, 2)),
     "temperature": replace(
         model([("laplacian", {"gamma": 0.5})], 4, 4, (0, 1, 2)), calibration=Calibration("temperature", 2.5)
@@ -95,6 +99,7 @@ INTEGER = {
         replace(model([rbf()], 4, 3, ("no", "yes")), calibration=Calibration("platt", 1.7, 0.25)),
         Format("q7", "raw-int16", reject=0.8),
     ),
+    "integer_votes": IntegerGolden(SMALL["votes"], Format("q15", "f32", early_exit=True)),
     "integer_narrow": IntegerGolden(model([rbf(0.1), rbf(0.4)], 5, 6, (0, 1, 2)), Format("q7c8", "grid")),
 }
 """The golden ones in integers."""
@@ -103,6 +108,7 @@ LARGE = {
     "several_kernels": model([rbf(), rbf(0.5), ("linear", {}), ("laplacian", {"gamma": 0.3})], 7, 10, (0, 1, 2)),
     "several_binary": model([rbf(), ("poly", {"degree": 4}), ("laplacian", {"gamma": 0.3})], 5, 9, (0, 1)),
     "weighted_squares": model([rbf()], 6, 7, (0, 1), scale=0.5 + np.arange(7) / 8),
+    "linear_votes": model([("linear", {})], 3, 5, tuple(range(6)), decision=VOTES),
     "long_rows": model([rbf(0.02)], 6, 45, (0, 1)),
     "differences": model([rbf(900.0)], 4, 6, (0, 1)),
     "projected_buffered": model([("laplacian", {"gamma": 0.2})], 5, 21, (0, 1, 2), projected=17, offset=1e5 * wave(21)),

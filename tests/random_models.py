@@ -8,7 +8,8 @@ import numpy as np
 from hypothesis import strategies as st
 
 from sparsegen.kernels import KERNELS
-from sparsegen.model import SparseModel, Transform
+from sparsegen.model import LARGEST, SparseModel, Transform
+from sparsegen.model.decision import DECISIONS
 
 RADIAL = tuple(name for name, kernel in KERNELS.items() if kernel.is_radial)
 MIXTURES = (
@@ -38,6 +39,7 @@ def cases(draw, mixtures=MIXTURES, offsets=OFFSETS):
         m=draw(st.integers(1, 12)),
         d=draw(st.sampled_from([1, 2, 5, 16, 19, 33])),
         n_classes=draw(st.sampled_from([2, 3, 5])),
+        decision=draw(st.sampled_from([*DECISIONS])),
         offset=draw(st.sampled_from(offsets)),
         scale=draw(st.sampled_from(SCALES)),
         projected=draw(st.booleans()),
@@ -46,9 +48,21 @@ def cases(draw, mixtures=MIXTURES, offsets=OFFSETS):
 
 
 def make_case(
-    seed, mixture, *, m=8, d=5, n_classes=3, offset=0.0, scale="one", projected=False, duplicates=False, scaled=True
+    seed,
+    mixture,
+    *,
+    m=8,
+    d=5,
+    n_classes=3,
+    offset=0.0,
+    scale="one",
+    projected=False,
+    duplicates=False,
+    scaled=True,
+    decision=LARGEST,
 ) -> Case:
-    """``scaled`` false: the model has no scaler although the data has the offset."""
+    """``scaled`` false: the model has no scaler although the data has the offset. Two classes never vote."""
+    decision = LARGEST if n_classes == 2 else decision
     rng = np.random.default_rng(seed)
     p = max(1, d // 2) if projected else d
     spread = {
@@ -63,11 +77,14 @@ def make_case(
     X = (centre + np.abs(spread) * rng.normal(size=(25, d))).astype(np.float32).astype(np.float64)
     vectors = transform(centre + np.abs(spread) * rng.normal(size=(m, d)))
     kernels = tuple(KERNELS[name].bind(**parameters(name, rng, p)) for name in mixture)
-    coef = rng.normal(size=(1 if n_classes == 2 else n_classes, len(kernels), m))
+    coef = rng.normal(size=(DECISIONS[decision].n_outputs(n_classes), len(kernels), m))
     if duplicates and m > 2:
         vectors[1] = vectors[0]
         coef[:, :, 2] = 0.0
-    return Case(SparseModel(vectors, coef, rng.normal(size=len(coef)), kernels, transform, tuple(range(n_classes))), X)
+    classes = tuple(range(n_classes))
+    return Case(
+        SparseModel(vectors, coef, rng.normal(size=len(coef)), kernels, transform, classes, decision=decision), X
+    )
 
 
 def parameters(name, rng, p):

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from sparsegen.arrays import Array
 from sparsegen.kernels import KERNELS
 from sparsegen.lowering.integer_program import IntegerProgram
-from sparsegen.model import SparseModel, Transform
+from sparsegen.model import LARGEST, SparseModel, Transform
+from sparsegen.model.decision import DECISIONS
 from sparsegen.targets import Export
 from sparsegen.targets.c.code import c_type
 
@@ -36,6 +37,7 @@ def make_integer_case(
     m: int = 6,
     d: int = 5,
     n_classes: int = 2,
+    decision: str = LARGEST,
     projected: bool = False,
     size: float = 1.0,
     far: float = 1.0,
@@ -44,6 +46,8 @@ def make_integer_case(
     raw: bool = False,
 ) -> IntegerCase:
     """Return a model whose gammas are ``octaves`` apart, with coefficients of a size and vectors so far out.
+
+    Two classes decide by the largest score, whatever ``decision`` says.
 
     ``raw`` puts the features where whole numbers up to 255 make sense.
     """
@@ -61,9 +65,10 @@ def make_integer_case(
     gamma = 10.0 ** rng.uniform(-1.5, 0.5) / p
     scale = KERNELS[name].scale_parameter
     kernels = tuple(KERNELS[name].bind(**({} if scale is None else {scale: gamma * 2.0**a})) for a in octaves)
-    coef = size * rng.normal(size=(1 if n_classes == 2 else n_classes, len(kernels), m))
+    decision = LARGEST if n_classes == 2 else decision
+    coef = size * rng.normal(size=(DECISIONS[decision].n_outputs(n_classes), len(kernels), m))
     intercept = 0.3 * size * rng.normal(size=len(coef))
-    made = SparseModel(vectors, coef, intercept, kernels, transform, tuple(range(n_classes)))
+    made = SparseModel(vectors, coef, intercept, kernels, transform, tuple(range(n_classes)), decision=decision)
     return IntegerCase(made, rows)
 
 

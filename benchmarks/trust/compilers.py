@@ -124,7 +124,9 @@ class Group:
             allowed = TOLERANCE * max(1.0, float(np.abs(expected).max()))
             wrong[ordinary, at:end] = ~(np.abs(results[ordinary, at:end] - expected) <= allowed)
             wrong[:, label] = ~((results[:, label] >= 0) & (results[:, label] < len(model.classes)))
-            wrong[ordinary, label] |= results[ordinary, label] != class_indices(results[ordinary, at:end])
+            wrong[ordinary, label] |= results[ordinary, label] != class_indices(
+                results[ordinary, at:end], model.decision
+            )
             label, at = label + 1, end
         return np.argwhere(wrong)
 

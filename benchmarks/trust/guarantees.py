@@ -29,6 +29,7 @@ from sparsegen.lowering.calibrate import Box
 from sparsegen.lowering.formats import INPUT_KINDS, INTEGERS, Format
 from sparsegen.lowering.integer_program import IntegerProgram
 from sparsegen.model import SparseModel, class_indices
+from sparsegen.model.decision import DECISIONS
 from sparsegen.targets import TARGETS, Export
 from sparsegen.training.train import train
 
@@ -41,6 +42,8 @@ ROUNDS = 40
 """Of the coordinate ascent."""
 TRAINED_SHARE = 0.25
 NAME = "m"
+CLEAR = "score is further than|lead is more than|scores are all further than"
+"""What the header says of a row whose label cannot change, before the number."""
 
 
 @dataclass(frozen=True)
@@ -84,9 +87,10 @@ class Attacked:
         """Return which inputs in range break a statement about scores or labels."""
         wanted, scores = self.model.scores(self.meant(inputs)), self.program.scores(inputs)
         off = np.abs(scores * self.printed.unit - wanted).max(axis=1) > self.printed.bound
-        sorted_scores = np.sort(wanted, axis=1)
-        lead = np.abs(wanted[:, 0]) if wanted.shape[1] == 1 else sorted_scores[:, -1] - sorted_scores[:, -2]
-        relabelled = (class_indices(wanted) != class_indices(scores)) & (lead > self.printed.margin)
+        decision = self.model.decision
+        leads = DECISIONS[decision].leads(wanted)
+        relabelled = class_indices(wanted, decision) != class_indices(scores, decision)
+        relabelled &= leads > self.printed.margin
         return np.asarray(off | relabelled)
 
 
@@ -209,7 +213,7 @@ def read_header(export: Export) -> Printed:
     """Return what the header states; of a range that it leaves to ``in_range``, what that function checks."""
     text, program = export.files[f"{NAME}.h"].decode(), integer_program(export)
     (bound,) = re.findall(r"score error: at most (\S+) for every input in range\n", text)
-    (margin,) = re.findall(r"label: .* in range .*model's (?:score is further than|lead is more than) ([^\s]+)", text)
+    (margin,) = re.findall(rf"label: .* in range .*model's (?:{CLEAR}) ([^\s]+)", text)
     ((lowest, highest),) = re.findall(r"scores stay within (-?\d+) and (-?\d+)\n", text)
     (unit,) = re.findall(rf"#define {NAME.upper()}_UNIT (\S+)f\n", text)
     low, high = program.range.low.copy(), program.range.high.copy()
@@ -235,6 +239,7 @@ def draw_case(rng: np.random.Generator) -> tuple[IntegerCase, str, str]:
         "m": int(rng.choice([1, 2, 5, 9, 20])),
         "d": int(rng.choice([1, 2, 3, 5, 8, 20, 40])),
         "n_classes": int(rng.choice([2, 2, 3, 5])),
+        "decision": str(rng.choice([*DECISIONS])),
         "projected": bool(rng.random() < 0.4),
         "size": float(rng.choice([1.0, 1.0, 1e-12, 1e12])),
         "far": float(rng.choice([1.0, 1.0, 5.0, 100.0])),

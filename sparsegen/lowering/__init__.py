@@ -5,6 +5,8 @@ Each pass is one file and one verb. :func:`float_road` and :func:`integer_road` 
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from sparsegen.errors import ModelError, SparsegenError
 from sparsegen.lowering.agreement import agreement
 from sparsegen.lowering.calibrate import Calibrated, calibrate
@@ -29,6 +31,7 @@ from sparsegen.lowering.selftest import float_selftest, integer_selftest
 from sparsegen.lowering.square_up import square_up
 from sparsegen.lowering.use_base_two import use_base_two
 from sparsegen.model import SparseModel
+from sparsegen.model.decision import DECISIONS
 from sparsegen.threads import one_thread
 
 
@@ -55,6 +58,8 @@ def _lower(model: SparseModel, format: Format, base_two: bool) -> Lowered:
         real = float_road(model, base_two=base_two)
         selftest = float_selftest(real, model)
         return Lowered(model, format, real, selftest, probabilities=float_probabilities(model, format))
+    if not DECISIONS[model.decision].may_stop_early:
+        format = replace(format, early_exit=False)
     check_magnitudes(model)
     data = calibrate(model, format.rows)
     program = integer_road(model, format, data)

@@ -113,6 +113,7 @@ def _write(
         n_features=model.n_features,
         classes=model.classes,
         card=model.card,
+        decision=model.decision,
     )
 
 

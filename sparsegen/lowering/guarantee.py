@@ -27,7 +27,8 @@ from sparsegen.lowering.coefficients import partial_sums
 from sparsegen.lowering.curves import KERNEL_BITS, LARGEST_VALUE, SampledCurve
 from sparsegen.lowering.integer_program import INT32_MAX, IntegerProgram
 from sparsegen.lowering.quantize import largest_distance
-from sparsegen.model import SparseModel
+from sparsegen.model import LARGEST, SparseModel
+from sparsegen.model.decision import DECISIONS
 from sparsegen.promised import bound
 
 UINT32_MAX = 2**32 - 1
@@ -44,6 +45,8 @@ class Guarantee:
     """Bound on the error of each score, in units of the real-valued model."""
     intervals: dict[str, tuple[int, int]]
     """Smallest and largest value of every intermediate result."""
+    decision: str = LARGEST
+    """How scores decide for a class."""
     is_projected: bool = False
     """Whether an input is in range only if its projection stays within the grid."""
     largest_index: int | None = None
@@ -51,16 +54,13 @@ class Guarantee:
 
     @property
     def margin(self) -> float:
-        """The label cannot change if the real-valued model's score (two classes) or lead (several) exceeds this."""
-        if len(self.error) == 1:
-            return float(self.error[0])
-        first, second = np.sort(self.error)[-2:]
-        return float(first + second)
+        """The label cannot change if the real-valued model's lead, as its decision has it, exceeds this."""
+        return DECISIONS[self.decision].margin(self.error)
 
     def sentences(self) -> tuple[tuple[str, str], ...]:
         """Return the guarantee as pairs of subject and sentence."""
         margin = bound(self.margin)
-        clear = f"score is further than {margin} from 0" if len(self.error) == 1 else f"lead is more than {margin}"
+        clear = DECISIONS[self.decision].clear_by(margin, len(self.error))
         inputs = "for every input" if self.largest_index is None else f"for indices up to {self.largest_index}"
         down, up = self.intervals["score"]
         return (
@@ -84,6 +84,7 @@ def guarantee(program: IntegerProgram, model: SparseModel) -> Guarantee:
     return Guarantee(
         error + SLACK * (error + largest_score),
         bounds,
+        model.decision,
         is_projected=program.projection is not None,
         largest_index=reader.levels if beyond else None,
     )

@@ -29,7 +29,7 @@ from sparsegen.lowering.curves import HalfPower, Integers, SampledCurve
 from sparsegen.lowering.formats import IntegerFormat
 from sparsegen.lowering.grid_reader import GridReader
 from sparsegen.lowering.group_features import FeatureGroups, group_features
-from sparsegen.model import Label, class_indices
+from sparsegen.model import LARGEST, Label, class_indices
 
 INT32_MAX = 2**31 - 1
 BLOCK_ENTRIES = 1 << 22
@@ -86,6 +86,8 @@ class IntegerProgram:
     card: Mapping[str, Any]
     shift: Integers | None = None
     """(kernels, m), by how many bits each vector's coefficients end in 0, which are not stored; ``None`` for none."""
+    decision: str = LARGEST
+    """How scores decide for a class."""
 
     @property
     def n_outputs(self) -> int:
@@ -191,4 +193,4 @@ class IntegerProgram:
 
     def predict_index(self, inputs: NDArray[Any]) -> NDArray[np.int64]:
         """Return class indices, as the device computes them."""
-        return class_indices(self.scores(inputs))
+        return class_indices(self.scores(inputs), self.decision)

@@ -84,9 +84,9 @@ class Lowered:
         """Return what a device must compute for raw rows."""
         if not isinstance(self.program, IntegerProgram):
             scores = self.model.scores(X)
-            return Reference(scores, class_indices(scores), 1.0, is_exact=False)
+            return Reference(scores, class_indices(scores, self.model.decision), 1.0, is_exact=False)
         scores = self.program.scores(self.inputs(X)).astype(np.float64)
-        return Reference(scores, class_indices(scores), self.program.unit, is_exact=True)
+        return Reference(scores, class_indices(scores, self.model.decision), self.program.unit, is_exact=True)
 
     def test(self, X: Array, y: NDArray[Any]) -> Judged:
         """Return how many labelled raw rows the program gets right: for integers bit by bit what a device gives."""

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from sparsegen.arrays import Array
 from sparsegen.errors import DataError, ModelError
 from sparsegen.kernels.expression import Expr, evaluate
-from sparsegen.model import Label
+from sparsegen.model import LARGEST, Label
 
 FORM_OF_DISTANCE = {"sqdist": "square", "l1dist": "absolute"}
 """What a loop over differences adds up for each distance."""
@@ -67,6 +67,8 @@ class Program:
     n_features: int
     classes: tuple[Label, ...]
     card: Mapping[str, Any]
+    decision: str = LARGEST
+    """How scores decide for a class."""
 
     @property
     def n_outputs(self) -> int:

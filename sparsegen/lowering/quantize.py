@@ -274,6 +274,7 @@ def _program(
         n_features=model.n_features,
         classes=model.classes,
         card=model.card,
+        decision=model.decision,
     )
 
 
@@ -307,6 +308,7 @@ def _linear_program(model: SparseModel, numbers: IntegerFormat, reads: InputKind
         n_features=model.n_features,
         classes=model.classes,
         card=model.card,
+        decision=model.decision,
     )
 
 

@@ -17,6 +17,7 @@ from sparsegen.lowering.rounding import form_errors, sum_errors, thinned_for
 from sparsegen.lowering.selftest_rows import choose_rows, noticed_in_floats, noticed_in_integers
 from sparsegen.lowering.simulate import float32_scores
 from sparsegen.model import SparseModel, class_indices
+from sparsegen.model.decision import DECISIONS
 
 EXAMPLES = 4
 MAX_CANDIDATES = 256  # rows to choose from; more would only take time
@@ -51,7 +52,9 @@ def float_selftest(program: Program, model: SparseModel) -> Selftest:
         scores = model.scores(rows)
         errors = np.nan_to_num(form_errors(program, rows) + sum_errors(program, rows), nan=np.inf).max(axis=1)
         estimates = ESTIMATES_ALLOWED * np.maximum(errors, np.finfo(np.float32).tiny)
-        chosen = choose_rows(noticed_in_floats(program, rows, estimates), class_indices(scores), EXAMPLES)
+        chosen = choose_rows(
+            noticed_in_floats(program, rows, estimates), class_indices(scores, model.decision), EXAMPLES
+        )
         rows, scores = rows[chosen], scores[chosen]
         off = float(np.abs(float32_scores(program, rows) - scores).max())
     most = MAX_TOLERANCE * max(1.0, float(np.abs(scores).max()))
@@ -62,20 +65,19 @@ def float_selftest(program: Program, model: SparseModel) -> Selftest:
             "features, or train with a wider kernel (a smaller gamma)"
         )
     tolerance = min(max(float(estimates[chosen].max()), ERRORS_ALLOWED * off), most)
-    margins = np.abs(scores[:, 0]) if model.n_outputs == 1 else np.diff(np.sort(scores, axis=1)[:, -2:]).ravel()
-    decided = bool(margins.min() > 2.0 * tolerance)
-    return Selftest(rows, rows, scores, class_indices(scores), tolerance, decided)
+    decided = bool(DECISIONS[model.decision].leads(scores).min() > 2.0 * tolerance)
+    return Selftest(rows, rows, scores, class_indices(scores, model.decision), tolerance, decided)
 
 
 def integer_selftest(program: IntegerProgram, model: SparseModel) -> Selftest:
     """Return up to four examples that visit most vectors and table entries; scores must agree bit for bit."""
     rows = thinned(_candidates(model), max(1, min(MAX_CANDIDATES, MAX_ENTRIES // max(1, program.vectors.size))))
     inputs = program.inputs(rows)
-    classes = class_indices(program.scores(inputs))
+    classes = program.predict_index(inputs)
     chosen = choose_rows(noticed_in_integers(program, program.seen(inputs)), classes, EXAMPLES)
     rows, inputs = rows[chosen], inputs[chosen]
     scores = program.scores(inputs)
-    return Selftest(rows, inputs, scores, class_indices(scores), tolerance=0.0, clear=True)
+    return Selftest(rows, inputs, scores, class_indices(scores, model.decision), tolerance=0.0, clear=True)
 
 
 def _candidates(model: SparseModel) -> Array:

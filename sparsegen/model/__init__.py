@@ -1,6 +1,7 @@
 """SparseModel, the one thing every stage after training reads; its file, its predictions, drawings of its vectors."""
 
-from sparsegen.model.sparse_model import Calibration, Label, SparseModel, class_indices
+from sparsegen.model.decision import LARGEST, VOTES, class_indices
+from sparsegen.model.sparse_model import Calibration, Label, SparseModel
 from sparsegen.model.transform import Transform
 
-__all__ = ["Calibration", "Label", "SparseModel", "Transform", "class_indices"]
+__all__ = ["LARGEST", "VOTES", "Calibration", "Label", "SparseModel", "Transform", "class_indices"]

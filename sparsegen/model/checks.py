@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from sparsegen.arrays import Array
 from sparsegen.errors import ModelError, OptionError
 from sparsegen.model.card import is_finite_number
+from sparsegen.model.decision import DECISIONS, LARGEST
 
 if TYPE_CHECKING:
     from sparsegen.model.sparse_model import Label, SparseModel
@@ -34,11 +35,14 @@ def frozen_numbers(name: str, array: ArrayLike) -> Array:
 def check_shapes(model: SparseModel) -> None:
     """Raise an error where the shapes of the arrays do not go together, or the task is unknown."""
     T = model.transform
+    if model.decision not in DECISIONS:
+        known = ", ".join(DECISIONS)
+        raise ModelError(f"decision {model.decision!r:.40} is unknown; it must be one of {known}")
     m, n_outputs = len(np.atleast_1d(model.vectors)), len(np.atleast_1d(model.intercept))
     expected = {
         "vectors": (model.vectors, (m, T.n_projected)),
         "coef": (model.coef, (n_outputs, len(model.kernels), m)),
-        "intercept": (model.intercept, (1 if len(model.classes) == 2 else len(model.classes),)),
+        "intercept": (model.intercept, (DECISIONS[model.decision].n_outputs(len(model.classes)),)),
         "offset": (T.offset, (T.offset.size,)),
         "scale": (T.scale, (T.offset.size,)),
     }
@@ -71,6 +75,8 @@ def check_calibration(model: SparseModel) -> None:
     calibration = model.calibration
     if calibration is None:
         return
+    if model.decision != LARGEST:
+        raise ModelError(f"a model that decides by {model.decision} has no probabilities, so it takes no calibration")
     if calibration.kind not in CALIBRATIONS or (calibration.kind == "platt") != (model.n_outputs == 1):
         raise ModelError(f"calibration {calibration.kind!r:.40} does not suit {len(model.classes)} classes")
     if not all(is_finite_number(v) for v in (calibration.slope, calibration.offset)):

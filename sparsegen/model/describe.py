@@ -18,6 +18,7 @@ def describe(model: SparseModel) -> dict[str, Any]:
         "features": model.n_features,
         "projection": None if model.transform.projection is None else len(model.transform.projection),
         "classes": list(model.classes),
+        "decision": model.decision,
         "sha256": model.sha256,
     }
     if (accuracy := known_accuracy(model.card)) is not None:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from sparsegen.arrays import Array
 from sparsegen.files import write_atomic
+from sparsegen.model.decision import DECISIONS
 from sparsegen.model.held_out import held_out
 from sparsegen.model.judged import Judged, judge
 from sparsegen.model.sparse_model import Label, SparseModel
@@ -27,7 +28,8 @@ class Predictions:
     """``None`` where the class is less probable than was asked for."""
     scores: list[list[float]]
     score_names: tuple[str, ...]
-    """The class that each score speaks for; a model of two classes has one score, for the second."""
+    """The class that each score speaks for; a model of two classes has one score, for the second. Where pairs of
+    classes vote, a score has the names of both, and is positive for the first."""
     probabilities: list[list[float]] | None = None
     """One per class, where the model has such."""
     class_names: tuple[str, ...] = ()
@@ -81,7 +83,7 @@ def predict(model: SparseModel, X: Array, reject: float | None = None) -> Predic
 
     There is no label where the class is less probable than ``reject``.
     """
-    scores, names = model.scores(X), model.classes if model.n_outputs > 1 else model.classes[1:]
+    scores = model.scores(X)
     labels = model.predict(X).tolist()
     if reject is not None:
         index = model.predict_or_reject(X, reject).tolist()
@@ -89,7 +91,7 @@ def predict(model: SparseModel, X: Array, reject: float | None = None) -> Predic
     return Predictions(
         labels,
         scores.tolist(),
-        tuple(str(name) for name in names),
+        DECISIONS[model.decision].score_names(model.classes),
         None if model.calibration is None else model.calibration(scores).tolist(),
         tuple(str(name) for name in model.classes),
     )

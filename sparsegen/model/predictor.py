@@ -16,6 +16,7 @@ from sparsegen.errors import ModelError
 from sparsegen.kernels.expression import Add, Base, Const, Exp, Exp2, Expr, Mul, Pow, Reciprocal, Sqrt
 from sparsegen.model import _score_rows as code
 from sparsegen.model._score_rows import score_rows
+from sparsegen.model.decision import class_indices
 
 if TYPE_CHECKING:
     from sparsegen.model.sparse_model import Label, SparseModel
@@ -49,6 +50,7 @@ class Predictor:
             np.array(steps.constants, dtype=np.float64),
         )
         self._classes, self._labels = model.classes, np.array(model.classes)
+        self._decision = model.decision
         self._n_features, self._n_outputs = model.n_features, model.n_outputs
         self.scores(np.zeros(model.n_features))  # compiles, or loads what an earlier run compiled
 
@@ -68,8 +70,9 @@ class Predictor:
     def predict_index(self, x: ArrayLike) -> NDArray[np.int64] | int:
         """Return the class index of one raw row, or those of many; the first wins on ties."""
         scores = self.scores(x)
-        indices = scores[..., 0] > 0.0 if self._n_outputs == 1 else scores.argmax(axis=-1)
-        return int(indices) if scores.ndim == 1 else np.asarray(indices, dtype=np.int64)
+        if scores.ndim == 1:
+            return int(class_indices(scores[np.newaxis], self._decision)[0])
+        return class_indices(scores, self._decision)
 
     def predict(self, x: ArrayLike) -> NDArray[Any] | Label:
         """Return the label of one raw row, or an array of those of many."""

@@ -30,6 +30,7 @@ from sparsegen.model.checks import (
     check_shapes,
     frozen_numbers,
 )
+from sparsegen.model.decision import LARGEST, class_indices, decision_of_task, task_of
 from sparsegen.model.file import decode, encode, read_bytes
 from sparsegen.model.predictor import Predictor
 from sparsegen.model.transform import Transform
@@ -72,6 +73,8 @@ class SparseModel:
     task: str = "classification"
     calibration: Calibration | None = None
     card: Mapping[str, Any] = field(default_factory=dict)
+    decision: str = LARGEST
+    """How scores decide for a class: ``largest``, or ``votes`` of one score per pair of classes; see `decision`."""
 
     def __post_init__(self) -> None:
         for name in ("vectors", "coef", "intercept"):
@@ -121,7 +124,7 @@ class SparseModel:
 
     @property
     def n_outputs(self) -> int:
-        """Number of scores: 1 for two classes, otherwise one per class."""
+        """Number of scores: 1 for two classes, otherwise one per class; with ``votes``, one per pair of classes."""
         return len(self.intercept)
 
     def scores(self, X: ArrayLike) -> Array:
@@ -141,7 +144,7 @@ class SparseModel:
 
     def predict_index(self, X: ArrayLike) -> NDArray[np.int64]:
         """Return class indices of raw rows."""
-        return class_indices(self.scores(X))
+        return class_indices(self.scores(X), self.decision)
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """Return labels."""
@@ -247,7 +250,7 @@ class SparseModel:
     def to_bytes(self) -> bytes:
         """Return the file's bytes; the same model gives the same bytes."""
         document = {
-            "task": self.task,
+            "task": task_of(self.task, self.decision),
             "kernels": [{"name": kernel.name, "params": dict(kernel.params)} for kernel in self.kernels],
             "classes": list(self.classes),
             "calibration": None if self.calibration is None else vars(self.calibration),
@@ -281,6 +284,7 @@ class SparseModel:
         """Return the model in a file's bytes."""
         arrays, document = decode(content)
         try:
+            task, decision = decision_of_task(document["task"])
             if not isinstance(document["classes"], list):
                 raise ModelError("its classes are not a list")
             kernels = tuple(KERNELS[k["name"]].bind(**k["params"]) for k in document["kernels"])
@@ -292,9 +296,10 @@ class SparseModel:
                 kernels=kernels,
                 transform=Transform(arrays["offset"], arrays["scale"], arrays.get("projection")),
                 classes=tuple(document["classes"]),
-                task=document["task"],
+                task=task,
                 calibration=None if calibration is None else Calibration(**calibration),
                 card=document["card"],
+                decision=decision,
             )
         except OptionError as error:
             raise ModelError(str(error)) from None
@@ -302,13 +307,3 @@ class SparseModel:
             raise ModelError(f"it lacks {str(error)[:40]}") from None
         except (TypeError, AttributeError) as error:
             raise ModelError(f"its description has the wrong form ({printable(str(error))[:80]})") from None
-
-
-def class_indices(scores: NDArray[Any]) -> NDArray[np.int64]:
-    """Return the classes that (n, n_outputs) scores decide for: by the sign of one, by the largest of several.
-
-    A score of 0 is class 0, and the first wins on ties: in Python, C and ONNX alike.
-    """
-    if scores.shape[1] == 1:
-        return np.asarray(scores[:, 0] > 0, dtype=np.int64)
-    return np.asarray(np.argmax(scores, axis=1), dtype=np.int64)

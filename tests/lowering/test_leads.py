@@ -9,7 +9,7 @@ from golden_models import SMALL, model, rbf, rows
 from sparsegen.lowering import lower
 from sparsegen.lowering.formats import Format
 from sparsegen.lowering.integer_program import IntegerProgram
-from sparsegen.lowering.leads import lead_of
+from sparsegen.model.decision import DECISIONS
 from sparsegen.promised import bound
 
 CASES = {
@@ -36,11 +36,11 @@ def test_leads_are_counted_like_a_plain_twin_and_prove_labels(of, numbers, n):
     assert isinstance(program, IntegerProgram) and found is not None and proof is not None
     assert (found.rows, found.calibrated, found.margin) == (n, True, bound(proof.margin))
     expected = [plain_lead(scores) for scores in of.scores(near).tolist()]
-    assert np.allclose(lead_of(of.scores(near)), expected)
+    assert np.allclose(DECISIONS[of.decision].leads(of.scores(near)), expected)
     assert 2 * sum(lead >= found.typical for lead in expected) >= n > 2 * sum(lead > found.typical for lead in expected)
     covered = program.covers(near)
     assert found.proved == sum(lead > float(found.margin) and ok for lead, ok in zip(expected, covered, strict=True))
-    sure = (lead_of(of.scores(X)) > float(found.margin)) & program.covers(X)
+    sure = (DECISIONS[of.decision].leads(of.scores(X)) > float(found.margin)) & program.covers(X)
     assert 0 < np.count_nonzero(sure) < len(X)
     assert np.array_equal(program.predict_index(program.inputs(X))[sure], of.predict_index(X)[sure])
 

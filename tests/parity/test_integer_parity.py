@@ -34,6 +34,7 @@ from benchmarks.trust._together import (
 from sparsegen.devices import DEVICES
 from sparsegen.devices.host import Host
 from sparsegen.lowering.quantize import MAX_OCTAVE
+from sparsegen.model import VOTES
 from sparsegen.targets.c.avr import avr_values
 
 DEVICES_TRIED = ("cortex-m0plus", "cortex-m4f", "rv32imc", "atmega328p")
@@ -106,6 +107,7 @@ MORE = {
     "projected": make_integer_case(1, d=21, projected=True, raw=True, n_classes=3),
     "laplacian": make_integer_case(2, "laplacian", d=19, n_classes=3),
     "linear": make_integer_case(3, "linear", d=11, n_classes=4),
+    "votes": make_integer_case(6, d=9, n_classes=5, decision=VOTES),
     "linear_binary": make_integer_case(4, "linear", d=17),
     "three_kernels": make_integer_case(5, octaves=(2, 0, 5), d=6, n_classes=3),
     **{

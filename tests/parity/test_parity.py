@@ -8,7 +8,7 @@ from golden_models import EVERY, model, rows
 
 from sparsegen.devices import DEVICES
 from sparsegen.kernels import KERNELS
-from sparsegen.model import SparseModel
+from sparsegen.model import LARGEST, VOTES, SparseModel
 from sparsegen.targets import TARGETS
 from sparsegen.verify import verify
 
@@ -49,9 +49,10 @@ def test_every_kind_of_model(device, name):
     assert verdict.ok, verdict
 
 
-def tied(n_classes, coef, intercept):
-    of = model([("linear", {})], 1, 2, tuple(range(n_classes)))
-    return SparseModel(np.array([[1.0, 0.0]]), coef, intercept, of.kernels, of.transform, of.classes)
+def tied(n_classes, coef, intercept, decision=LARGEST):
+    of = model([("linear", {})], 1, 2, tuple(range(n_classes)), decision=decision)
+    vectors = np.array([[1.0, 0.0]])
+    return SparseModel(vectors, coef, intercept, of.kernels, of.transform, of.classes, decision=decision)
 
 
 TIES = {
@@ -61,6 +62,12 @@ TIES = {
     "a tie of the first and last": (
         tied(3, np.array([[[1.0]], [[0.0]], [[1.0]]]), np.array([1.0, 0.0, 1.0])),
         [0, 0, 1],
+    ),
+    "a vote each is the first": (tied(3, np.array([[[1.0]], [[-1.0]], [[1.0]]]), np.zeros(3), VOTES), [2, 0, 0]),
+    "a score of 0 is a vote for the second": (tied(3, np.zeros((3, 1, 1)), np.zeros(3), VOTES), [2, 2, 2]),
+    "equal votes of the middle two": (
+        tied(4, np.zeros((6, 1, 1)), np.array([-1.0, -1.0, 1.0, 1.0, -1.0, 1.0]), VOTES),
+        [1, 1, 1],
     ),
 }
 

@@ -9,7 +9,7 @@ import sklearn
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
-from sklearn.datasets import make_classification
+from sklearn.datasets import load_digits, load_iris, load_wine, make_classification
 from sklearn.decomposition import PCA
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.ensemble import RandomForestClassifier
@@ -37,7 +37,12 @@ from sklearn.svm import SVC, LinearSVC, NuSVC
 
 import sparsegen
 from sparsegen import SLMC, SVM, SparseModel, from_sklearn
+from sparsegen.devices import DEVICES
 from sparsegen.errors import OptionError
+from sparsegen.lowering.formats import Format
+from sparsegen.model import VOTES
+from sparsegen.model.decision import DECISIONS
+from sparsegen.verify import verify
 
 
 def data(n_classes: int = 2) -> tuple[np.ndarray, np.ndarray]:
@@ -117,6 +122,54 @@ def test_svc(machine: Any) -> None:
     assert model.card["method"] == f"sklearn {type(machine).__name__}"
     if machine.kernel == "linear":
         assert model.n_vectors == 1
+
+
+@pytest.mark.parametrize("load", [load_iris, load_wine, load_digits])
+@pytest.mark.parametrize("machine", [SVC(), NuSVC(nu=0.1), SVC(kernel="linear"), SVC(kernel="poly", degree=2)], ids=str)
+def test_several_classes_vote_as_libsvm_has_them(machine: Any, load: Any) -> None:
+    """Half of the rows: then there are some whose votes are equal, and some that are labelled wrongly."""
+    X, y = load(return_X_y=True)
+    machine = make_pipeline(StandardScaler(), clone(machine)).fit(X[::2], y[::2])
+    model = from_sklearn(machine)
+    assert model.decision == VOTES
+    assert_array_equal(model.predict(X), machine.predict(X))
+    pairs = machine.set_params(**{f"{machine.steps[1][0]}__decision_function_shape": "ovo"}).decision_function(X)
+    assert_allclose(model.scores(X), pairs, rtol=1e-9, atol=1e-9 * np.abs(pairs).max())
+    n_support = machine[-1].n_support_.sum()
+    assert model.n_vectors == (model.n_outputs if machine[-1].kernel == "linear" else n_support)
+
+
+def test_equal_votes_go_where_libsvm_puts_them() -> None:
+    X, y = make_classification(
+        400, 4, n_informative=4, n_redundant=0, n_classes=5, n_clusters_per_class=1, random_state=1
+    )
+    rng = np.random.default_rng(0)
+    machine = SVC(C=100).fit(X[:80], rng.permutation(y[:80]))  # labels at random: machines that contradict each other
+    model = from_sklearn(machine)
+    votes = np.sort(DECISIONS[VOTES].votes(model.scores(X)), axis=1)
+    assert np.count_nonzero(votes[:, -1] == votes[:, -2]) > 20
+    assert_array_equal(model.predict(X), machine.predict(X))
+
+
+@pytest.mark.filterwarnings("ignore:.*probability.*:FutureWarning")
+def test_probabilities_of_several_voting_classes_are_lost_and_named() -> None:
+    machine = fitted(SVC(probability=True, random_state=0), 3)
+    with pytest.warns(UserWarning, match="coupled from all pairs"):
+        assert from_sklearn(machine).calibration is None
+
+
+@pytest.mark.parametrize(
+    ("dtype", "target", "device"), [("f32", "c", "host"), ("f32", "onnx", "onnxruntime"), ("q7", "c", "host")]
+)
+def test_votes_on_a_device(dtype: str, target: str, device: str) -> None:
+    if DEVICES[device].missing() is not None:
+        pytest.skip(f"{device}: {DEVICES[device].missing()}")
+    X, y = load_digits(return_X_y=True)
+    labels = np.array([f"digit {k}" for k in y])
+    model = from_sklearn(make_pipeline(StandardScaler(), SVC()).fit(X[:400], labels[:400]))
+    numbers = Format(dtype) if dtype == "f32" else Format(dtype, rows=X[:400])
+    (verdict,) = verify(model, X[400:900], target=target, devices=[device], numbers=numbers)
+    assert verdict.ok, verdict
 
 
 def test_svc_fitted_on_sparse_rows() -> None:
@@ -353,8 +406,8 @@ def test_unfitted_and_unknown(estimator: Any, part: str) -> None:
 @pytest.mark.parametrize(
     ("estimator", "n_classes", "part"),
     [
-        (SVC(), 3, r"use sparsegen\.SVM or OneVsRestClassifier\(SVC\(\.\.\.\)\)"),
-        (SVC(kernel="linear"), 3, "one-vs-one"),
+        (SVC(break_ties=True), 3, "fit it with break_ties=False"),
+        (CalibratedClassifierCV(SVC(), ensemble=False, method="temperature", cv=2), 3, "calibrate OneVsRestClassifier"),
         (SVC(kernel="sigmoid"), 2, "kernel 'sigmoid'"),
         (SVC(kernel=lambda a, b: a @ b.T), 2, "a Python function"),
         (SVC(kernel="poly", coef0=-1), 2, "coef0"),

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparsegen.lowering.lowered import Lowered
-from sparsegen.model import Label
+from sparsegen.model import VOTES, Label
 from sparsegen.targets.class_names import constants
 from sparsegen.targets.render import INT_MAX, render
 
@@ -120,6 +120,7 @@ class CCode:
             "n_classes": len(lowered.model.classes),
             "n_outputs": n_outputs,
             "is_binary": n_outputs == 1,
+            "votes": lowered.model.decision == VOTES,
             "input_type": c_type(lowered.input_dtype),
             "score_type": c_type(lowered.score_dtype),
             "table_bytes": self.table_bytes,

@@ -50,12 +50,17 @@ class Graph:
         """Bytes of the numbers among the constants."""
         return sum(len(constant.raw_data) for constant in self._constants.values())
 
+    @property
+    def float32(self) -> int:
+        """What ONNX calls the type that the graph computes in."""
+        return int(self._helper.np_dtype_to_tensor_dtype(FLOAT))
+
     def rows(self, name: str, n_features: int, dtype: np.dtype[Any]) -> str:
         """Declare the input; return the name of its rows as float32."""
         self._inputs.append(self._declared(name, dtype, n_features, "raw rows, not scaled"))
         if dtype == np.float32:
             return name
-        return self.node("Cast", name, output=f"{name}_float32", to=self._helper.np_dtype_to_tensor_dtype(FLOAT))
+        return self.node("Cast", name, output=f"{name}_float32", to=self.float32)
 
     def output(self, name: str, dtype: np.dtype[Any], width: int | None = None, doc: str = "") -> None:
         """Declare a tensor as an output, with a value for each row, or with some columns."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from sparsegen.lowering.probabilities import FloatProbabilities
-from sparsegen.model import SparseModel
+from sparsegen.model import VOTES, SparseModel
+from sparsegen.model.decision import pairs
 from sparsegen.targets.onnx.graph import Graph
 
 SCORES = "scores"
@@ -15,21 +16,37 @@ PREDICT_OR_REJECT = "predict_or_reject"
 
 
 def add_label(graph: Graph, model: SparseModel, *, integers: bool) -> None:
-    """Add the class of the largest score, or its index; the first wins on ties."""
+    """Add the class of the largest score, or with the most votes, or its index; the first wins on ties."""
+    counted, doc = _counted(graph, model)
     is_index = integers or model.classes == tuple(range(len(model.classes)))
     if is_index:
-        graph.first_largest(SCORES, output="label", doc="the first of the largest scores")
+        graph.first_largest(counted, output="label", doc=doc)
     else:
-        first = graph.first_largest(SCORES, output="class_index", doc="the first of the largest scores")
+        first = graph.first_largest(counted, output="class_index", doc=doc)
         graph.node("Gather", graph.labels("classes", model.classes), first, output="label", axis=0)
     is_text = isinstance(model.classes[0], str) and not is_index
     meaning = "index of the class among the metadata's classes" if integers else "the class"
     graph.output("label", np.dtype(np.object_ if is_text else np.int64), doc=meaning)
 
 
+def _counted(graph: Graph, model: SparseModel) -> tuple[str, str]:
+    """Return the tensor whose largest column is the class, and what that is."""
+    if model.decision != VOTES:
+        return SCORES, "the first of the largest scores"
+    first, second = (np.eye(len(model.classes))[classes] for classes in pairs(model.n_outputs))
+    positive = graph.node("Greater", SCORES, graph.constant("zero", np.zeros(1)), output="is_for_first")
+    positive = graph.node("Cast", positive, output="for_first", to=graph.float32)
+    against = graph.constant("votes_of_second", second.sum(axis=0))
+    votes = graph.product(positive, first - second, against, name="vote_changes", output="votes", doc="per class")
+    return votes, "the first of those with the most votes"
+
+
 def declare_scores(graph: Graph, model: SparseModel) -> None:
     """Make the scores an output."""
-    graph.output(SCORES, np.dtype(np.float32), len(model.classes), doc="a score per class; the largest is the label's")
+    doc, width = "a score per class; the largest is the label's", len(model.classes)
+    if model.decision == VOTES:
+        doc, width = "a vote per pair of classes, for the first of them where positive", model.n_outputs
+    graph.output(SCORES, np.dtype(np.float32), width, doc=doc)
 
 
 def add_probabilities(graph: Graph, made: FloatProbabilities) -> None:

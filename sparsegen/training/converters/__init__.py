@@ -17,7 +17,7 @@ from sparsegen.arrays import Array
 from sparsegen.errors import OptionError
 from sparsegen.kernels import BoundKernel
 from sparsegen.methods.shared.estimator import SparseClassifier, model_labels
-from sparsegen.model import SparseModel, Transform
+from sparsegen.model import LARGEST, SparseModel, Transform
 from sparsegen.registry import Registry
 from sparsegen.training.fitted import entry_for, name_of, names_of, parameters_of, require_fitted
 from sparsegen.version import __version__
@@ -57,7 +57,9 @@ def convert(estimator: Any) -> SparseModel:
     return converter.convert(estimator)
 
 
-def model_of(machine: Any, vectors: Array, coef: Array, intercept: Array, kernel: BoundKernel) -> SparseModel:
+def model_of(
+    machine: Any, vectors: Array, coef: Array, intercept: Array, kernel: BoundKernel, decision: str = LARGEST
+) -> SparseModel:
     """Return an expansion as a model, with the classes of the machine it comes from and a card that names it."""
     return SparseModel(
         vectors=vectors,
@@ -72,4 +74,5 @@ def model_of(machine: Any, vectors: Array, coef: Array, intercept: Array, kernel
             "sparsegen": __version__,
             "scikit-learn": sklearn.__version__,
         },
+        decision=decision,
     )

@@ -8,7 +8,7 @@ from sklearn.calibration import CalibratedClassifierCV
 
 from sparsegen.errors import OptionError
 from sparsegen.methods.shared.probability import with_zero_at_one_half
-from sparsegen.model import Calibration, SparseModel
+from sparsegen.model import LARGEST, Calibration, SparseModel
 from sparsegen.training.converters import CONVERTERS, Converter, convert
 
 
@@ -20,6 +20,11 @@ def _calibrated(calibrated: CalibratedClassifierCV) -> SparseModel:
     model = convert(part.estimator)
     if not hasattr(part.estimator, "decision_function"):  # its own probabilities would be calibrated, not its scores
         raise OptionError("CalibratedClassifierCV holds a classifier that is calibrated already; calibrate once")
+    if model.decision != LARGEST:
+        raise OptionError(
+            "CalibratedClassifierCV holds a machine whose pairs of classes vote, and votes have no probabilities; "
+            "calibrate OneVsRestClassifier of it"
+        )
     calibrator = part.calibrators[0]
     if part.method == "temperature":
         if model.n_outputs > 1:

@@ -17,7 +17,7 @@ from sklearn.linear_model import (
 from sklearn.svm import LinearSVC
 
 from sparsegen.kernels.linear import LINEAR
-from sparsegen.model import Calibration, SparseModel
+from sparsegen.model import LARGEST, Calibration, SparseModel
 from sparsegen.training.converters import (
     CONVERTERS,
     SHARES_OF_CLASSES,
@@ -28,13 +28,13 @@ from sparsegen.training.converters import (
 from sparsegen.training.fitted import dense
 
 
-def linear(machine: Any) -> SparseModel:
+def linear(machine: Any, decision: str = LARGEST) -> SparseModel:
     """Return the model of a machine with ``coef_`` and ``intercept_``."""
     vectors = dense(machine.coef_)
     n_outputs = len(vectors)
     # intercept_ is a lone 0.0 where fit_intercept=False
     intercept = np.broadcast_to(np.asarray(machine.intercept_, dtype=np.float64), n_outputs)
-    return model_of(machine, vectors, np.eye(n_outputs)[:, None, :], intercept, LINEAR.bind())
+    return model_of(machine, vectors, np.eye(n_outputs)[:, None, :], intercept, LINEAR.bind(), decision)
 
 
 def _logistic(machine: Any) -> SparseModel:

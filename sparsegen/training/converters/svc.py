@@ -1,4 +1,7 @@
-"""LIBSVM's machines: SVC and NuSVC."""
+"""LIBSVM's machines: SVC and NuSVC.
+
+Several classes decide by one-vs-one votes: a machine per pair of classes, all on the same table of vectors.
+"""
 
 from __future__ import annotations
 
@@ -7,27 +10,37 @@ from typing import Any
 
 from sklearn.svm import SVC, NuSVC
 
+from sparsegen.arrays import Array
 from sparsegen.errors import OptionError
 from sparsegen.kernels import KERNELS, BoundKernel
 from sparsegen.methods.shared.sklearn_private import fitted_gamma, fitted_platt
-from sparsegen.model import Calibration, SparseModel
-from sparsegen.training.converters import CONVERTERS, Converter, model_of
+from sparsegen.model import LARGEST, VOTES, Calibration, SparseModel
+from sparsegen.model.one_vs_one import pair_coefficients
+from sparsegen.training.converters import CONVERTERS, Converter, model_of, warn_of_lost_probabilities
 from sparsegen.training.converters.linear import linear
 from sparsegen.training.fitted import dense, name_of
 
 
 def _svc(machine: Any) -> SparseModel:
-    if len(machine.classes_) > 2:
-        raise OptionError(
-            f"{name_of(machine)} with {len(machine.classes_)} classes decides by one-vs-one votes, which cost a device "
-            "one machine per pair; use sparsegen.SVM or OneVsRestClassifier(SVC(...)) instead"
-        )
     kernel = _kernel(machine)
+    if len(machine.classes_) == 2:
+        model = linear(machine) if kernel.is_linear else _expansion(machine, dense(machine.dual_coef_), kernel)
+        return _with_probabilities(machine, model)
+    if machine.break_ties:
+        raise OptionError(
+            f"{name_of(machine)}(break_ties=True) settles equal votes by confidences, which no export computes; fit it "
+            "with break_ties=False, where the first class wins"
+        )
+    if machine.probability is True:
+        warn_of_lost_probabilities(machine, "are coupled from all pairs of classes by an iteration")
     if kernel.is_linear:
-        return _with_probabilities(machine, linear(machine))
-    coef = dense(machine.dual_coef_)[:, None, :]
-    model = model_of(machine, dense(machine.support_vectors_), coef, machine.intercept_, kernel)
-    return _with_probabilities(machine, model)
+        return linear(machine, VOTES)
+    return _expansion(machine, pair_coefficients(dense(machine.dual_coef_), machine.n_support_), kernel, VOTES)
+
+
+def _expansion(machine: Any, coef: Array, kernel: BoundKernel, decision: str = LARGEST) -> SparseModel:
+    vectors = dense(machine.support_vectors_)
+    return model_of(machine, vectors, coef[:, None, :], machine.intercept_, kernel, decision)
 
 
 def _with_probabilities(machine: Any, model: SparseModel) -> SparseModel:
