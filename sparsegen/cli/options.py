@@ -132,3 +132,13 @@ def exclude(first: str, first_value: object, second: str, second_value: object) 
     """Raise an error where both of two options are given."""
     if first_value is not None and second_value is not None:
         raise OptionError(f"{first} and {second} exclude each other; give one of them")
+
+
+def number_or_word(option: str, text: str, words: tuple[str, ...]) -> float | str:
+    """Return a number, or one of the words that an option also takes."""
+    if text in words:
+        return text
+    try:
+        return float(text)
+    except ValueError:
+        raise OptionError(f"--{option} is {text!r}, but must be a number or {' or '.join(words)}") from None

@@ -23,6 +23,7 @@ from sparsegen.cli.options import (
     Verbose,
     column_names,
     exclude,
+    number_or_word,
 )
 from sparsegen.cli.training import print_training
 from sparsegen.errors import OptionError
@@ -104,8 +105,8 @@ def train(
     exclude("--test-size", test_size, "--test-data", test_data)
     given = {
         "kernel": kernel,
-        "gamma": None if gamma is None else _number_or_word("gamma", gamma, ("scale", "auto")),
-        "C": None if C is None else _number_or_word("C", C, ("auto",)),
+        "gamma": None if gamma is None else number_or_word("gamma", gamma, ("scale", "auto")),
+        "C": None if C is None else number_or_word("C", C, ("auto",)),
         "n_vectors": vectors,
         "ratio": ratio,
         "projection": projection,
@@ -146,16 +147,6 @@ def train(
         report.model.save(output, force=force)
         integers = dict(preview(report.tested, test_set))
     print_training(report, integers, output, as_json, verbose=verbose)
-
-
-def _number_or_word(option: str, text: str, words: tuple[str, ...]) -> float | str:
-    """Return a number, or one of the words that an option also takes."""
-    if text in words:
-        return text
-    try:
-        return float(text)
-    except ValueError:
-        raise OptionError(f"--{option} is {text!r}, but must be a number or {' or '.join(words)}") from None
 
 
 def _settings(texts: list[str], taken: dict[str, Any]) -> dict[str, Any]:

@@ -63,7 +63,7 @@ def train(
         elif train_set.groups is not None:
             complaints.append(f"{' and '.join(left)} kept the default: cross-validation needs {lacking}")
     scaler = _scaler(scale)
-    _check_sets(train_set, test_set, getattr(estimator, "n_vectors", None))
+    check_sets(train_set, test_set, getattr(estimator, "n_vectors", None))
     started = time.perf_counter()
     with one_thread():
         model, found, told = _fit(estimator, scaler, train_set, seed, metric)
@@ -85,15 +85,15 @@ def train(
     probabilities = probability_card(model, train_set, test_set)
     about = {**report.tested_card(result, confusion), **probabilities, **searched, **filled}
     held_out = {"held_out": remember(test_set.X, train_set.X)}
-    tested = replace(model, card={**model.card, **about, **_data_card(model, train_set, scale), **held_out})
+    tested = replace(model, card={**model.card, **about, **data_card(model, train_set, scale), **held_out})
     made = tested
     if final:
-        final_card = {**_data_card(fitted, trained, scale), "final_rows": len(trained.X)}
+        final_card = {**data_card(fitted, trained, scale), "final_rows": len(trained.X)}
         made = replace(fitted, card={**fitted.card, **about, **final_card})
     return TrainingReport(made, tested, result, confusion, len(train_set.X), seconds, found, tuple(complaints))
 
 
-def _data_card(model: SparseModel, trained: Dataset, scale: str) -> dict[str, Any]:
+def data_card(model: SparseModel, trained: Dataset, scale: str) -> dict[str, Any]:
     """Return what a model's card tells of the rows it was trained on."""
     projected = None if model.transform.projection is None else _ranges(model.transform(trained.X))
     return {
@@ -192,7 +192,8 @@ def _range_words(match: re.Match[str]) -> str:
     return f"a {'whole' if kind == 'an int' else 'finite'} number {' and '.join(limits)}".rstrip()
 
 
-def _check_sets(train_set: Dataset, test_set: Dataset, n_vectors: object) -> None:
+def check_sets(train_set: Dataset, test_set: Dataset, n_vectors: object) -> None:
+    """Raise an error where training on one set and testing on the other makes no sense."""
     if test_set.X.shape[1] != train_set.X.shape[1]:
         raise DataError(
             f"{test_set.source} has {test_set.X.shape[1]} features, {train_set.source} has {train_set.X.shape[1]}"

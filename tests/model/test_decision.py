@@ -14,7 +14,7 @@ from reference.votes import libsvm_class
 
 from sparsegen.errors import ModelError
 from sparsegen.model import LARGEST, VOTES, Calibration, SparseModel, class_indices
-from sparsegen.model.decision import DECISIONS, MAX_VOTING_CLASSES, pairs
+from sparsegen.model.decision import DECISIONS, MAX_VOTING_CLASSES, Votes, pairs
 from sparsegen.model.describe import describe
 from sparsegen.model.file import decode, encode
 from sparsegen.model.predictions import predict
@@ -27,7 +27,7 @@ def test_votes_are_counted_as_libsvm_does(n_classes):
     """Scores from a few values only, 0 among them, so that ties of votes are many."""
     n_pairs = n_classes * (n_classes - 1) // 2
     scores = np.random.default_rng(n_classes).integers(-1, 2, (300, n_pairs)).astype(float)
-    votes = np.sort(DECISIONS[VOTES].votes(scores), axis=1)
+    votes = np.sort(Votes().votes(scores), axis=1)
     assert np.count_nonzero(votes[:, -1] == votes[:, -2]) > 50
     assert_array_equal(class_indices(scores, VOTES), [libsvm_class(row, n_classes) for row in scores])
 

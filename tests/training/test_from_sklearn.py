@@ -41,7 +41,7 @@ from sparsegen.devices import DEVICES
 from sparsegen.errors import OptionError
 from sparsegen.lowering.formats import Format
 from sparsegen.model import VOTES
-from sparsegen.model.decision import DECISIONS
+from sparsegen.model.decision import Votes
 from sparsegen.verify import verify
 
 
@@ -146,7 +146,7 @@ def test_equal_votes_go_where_libsvm_puts_them() -> None:
     rng = np.random.default_rng(0)
     machine = SVC(C=100).fit(X[:80], rng.permutation(y[:80]))  # labels at random: machines that contradict each other
     model = from_sklearn(machine)
-    votes = np.sort(DECISIONS[VOTES].votes(model.scores(X)), axis=1)
+    votes = np.sort(Votes().votes(model.scores(X)), axis=1)
     assert np.count_nonzero(votes[:, -1] == votes[:, -2]) > 20
     assert_array_equal(model.predict(X), machine.predict(X))
 
