@@ -108,9 +108,16 @@ class SparseModel:
 
         return html_card(self.inspect())
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Return how to copy or pickle a model: through the checked file format, never as Python objects."""
-        return SparseModel.from_bytes, (self.to_bytes(),)
+    def __getstate__(self) -> dict[str, bytes]:
+        """Return what copies, pickles and skops files hold: the model's file, never its Python objects."""
+        return {"file": self.to_bytes()}
+
+    def __setstate__(self, state: dict[str, bytes]) -> None:
+        """Become the model in such a file, or raise a ModelError: it is checked as any other."""
+        content = state.get("file") if isinstance(state, dict) else None
+        if not isinstance(content, bytes):
+            raise ModelError("what should be a copy of a model does not hold a model file")
+        vars(self).update(vars(SparseModel.from_bytes(content)))
 
     @property
     def n_vectors(self) -> int:
