@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 from golden_models import SMALL, model, rbf, rows
@@ -43,6 +45,23 @@ def test_leads_are_counted_like_a_plain_twin_and_prove_labels(of, numbers, n):
     sure = (DECISIONS[of.decision].leads(of.scores(X)) > float(found.margin)) & program.covers(X)
     assert 0 < np.count_nonzero(sure) < len(X)
     assert np.array_equal(program.predict_index(program.inputs(X))[sure], of.predict_index(X)[sure])
+
+
+@pytest.mark.parametrize(("of", "numbers"), CASES.values(), ids=CASES)
+def test_what_is_printed_is_true_of_every_row_as_printed(of, numbers):
+    """The numbers in the sentence, taken at their word, against the rows and the simulator."""
+    near = rows(of, 37)
+    lowered = lower(of, Format(numbers.dtype, numbers.input, rows=near))
+    program, said = lowered.program, str(lowered.leads)
+    assert isinstance(program, IntegerProgram)
+    found = re.search(r"at least (\S+) .*half of (\d+) .*; on (\S+) % of them it is \w+ than (\S+) and", said)
+    assert found is not None and int(found[2]) == 37
+    typical, share, margin = float(found[1]), float(found[3]), float(found[4])
+    lead = lead_of(of.scores(near))
+    assert 2 * np.count_nonzero(lead >= typical) >= 37
+    proved = (lead > margin) & program.covers(near)
+    assert 100 * np.count_nonzero(proved) >= 37 * share > 0
+    assert np.array_equal(program.predict_index(program.inputs(near))[proved], of.predict_index(near)[proved])
 
 
 def test_what_is_said_names_the_rows_and_the_condition():

@@ -36,6 +36,7 @@ def _manifest(model: PackagedModel) -> dict[str, object]:
         "name": model.name.replace("_", "-"),
         "version": model.version,
         "description": model.description,
+        "license": "0BSD",
         "keywords": ["classifier", "machine-learning", "tinyml"],
         "frameworks": "*",
         "platforms": "*",
