@@ -62,13 +62,14 @@ def export(
     early_exit: bool = False,
     device: str | None = None,
     force: bool = False,
+    **options: Any,
 ) -> Export:
     """Return a model as source code or as a graph; written into ``folder`` if there is one."""
     if max_loss is not None and dtype != AUTO:
         raise OptionError("max_loss goes with dtype='auto'; give both or neither")
     if folder is not None:
         require_folder(Path(folder))
-    printer = TARGETS[target]
+    printer = TARGETS[target].with_options(**options)
     loops = PORTABLE if device is None else DEVICES[device].loops
     most = (DEFAULT_MAX_LOSS if max_loss is None else max_loss) if dtype == AUTO else None
     wanted = _format(INTEGERS[0].name if dtype == AUTO else dtype, input, rows, labels, early_exit)

@@ -40,11 +40,8 @@ def test_an_export_is_the_targets_and_is_written(tmp_path):
     made = OF.export("arduino", tmp_path / "gestures", name="gestures", dtype="q7", rows=X, labels=Y)
     plain = TARGETS["arduino"].export(OF, "gestures", Format("q7", rows=X, labels=Y))
     assert made.files == plain.files
-    found = {
-        str(p.relative_to(tmp_path / "gestures")): p.read_bytes()
-        for p in (tmp_path / "gestures").rglob("*.*")
-        if p.is_file()
-    }
+    files = [path for path in (tmp_path / "gestures").rglob("*") if path.is_file()]
+    found = {str(path.relative_to(tmp_path / "gestures")): path.read_bytes() for path in files}
     assert found == made.files
     text = repr(made)
     assert text.startswith("arduino export 'gestures': ") and "\n  src/gestures.c\n" in text
@@ -59,6 +56,12 @@ def test_an_export_without_a_folder_writes_nothing(tmp_path, monkeypatch):
         == TARGETS["c"].export(OF, "model", Format("q15"), "avr").files
     )
     assert not list(tmp_path.iterdir())
+
+
+def test_a_targets_own_options_are_taken():
+    assert OF.export("onnx", opset=9).files != OF.export("onnx").files
+    with pytest.raises(OptionError, match="target c has no option 'opset'; only onnx has it"):
+        OF.export(opset=9)
 
 
 def test_auto_takes_the_smallest_format_that_is_accurate_enough():

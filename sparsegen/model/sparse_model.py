@@ -6,7 +6,7 @@ scores(x) = sum_k coef[:, k, :] @ K_k(Z, T(x)) + intercept
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -21,7 +21,6 @@ from sparsegen.data.checks import printable
 from sparsegen.errors import ModelError, OptionError
 from sparsegen.files import write_atomic
 from sparsegen.kernels import KERNELS, BoundKernel
-from sparsegen.later import verb
 from sparsegen.model.card import checked_card
 from sparsegen.model.checks import (
     check_calibration,
@@ -31,6 +30,7 @@ from sparsegen.model.checks import (
     frozen_numbers,
 )
 from sparsegen.model.decision import LARGEST, class_indices, decision_of_task, task_of
+from sparsegen.model.deployable import Deployable
 from sparsegen.model.file import decode, encode, read_bytes
 from sparsegen.model.predictor import Predictor
 from sparsegen.model.transform import Transform
@@ -61,7 +61,7 @@ class Calibration:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class SparseModel:
+class SparseModel(Deployable):
     """A trained classifier: arrays, numbers and strings only, checked when made and never changed after."""
 
     vectors: Array
@@ -184,70 +184,6 @@ class SparseModel:
         from sparsegen.model.inspection import Inspection
 
         return Inspection(describe(self))
-
-    def export(
-        self,
-        target: str = "c",
-        folder: str | Path | None = None,
-        *,
-        name: str = "model",
-        dtype: str = "f32",
-        input: str = "f32",
-        rows: ArrayLike | None = None,
-        labels: ArrayLike | None = None,
-        max_loss: float | None = None,
-        early_exit: bool = False,
-        device: str | None = None,
-        force: bool = False,
-    ) -> Any:
-        """Return the model as source code or as a graph, an ``Export``; written into ``folder`` if there is one.
-
-        ``dtype`` is a number format, or ``"auto"`` for the smallest that loses at most ``max_loss`` points of accuracy.
-        Integers choose their scales on ``rows``, with their ``labels``, or on what the card tells. ``device`` is what
-        the inner loops are for. ``force`` goes on where integers lose too much, and overwrites what others wrote.
-        """
-        given = {"dtype": dtype, "input": input, "rows": rows, "labels": labels, "early_exit": early_exit}
-        return verb("export")(self, target, folder, name=name, max_loss=max_loss, device=device, force=force, **given)
-
-    def verify(
-        self,
-        X: ArrayLike,
-        y: ArrayLike | None = None,
-        *,
-        device: str | Iterable[str] | None = None,
-        target: str = "c",
-        dtype: str = "f32",
-        input: str = "f32",
-        rows: ArrayLike | None = None,
-        labels: ArrayLike | None = None,
-        early_exit: bool = False,
-    ) -> Any:
-        """Return ``Verdicts``, one for each device: whether it computes for every row of ``X`` what Python computes.
-
-        Without ``device`` these are all that can run here. ``y`` are the labels of ``X``; the rest is as for
-        :meth:`export`.
-        """
-        given = {"dtype": dtype, "input": input, "rows": rows, "labels": labels, "early_exit": early_exit}
-        return verb("verify")(self, X, y, device=device, target=target, **given)
-
-    def bench(
-        self,
-        X: ArrayLike | None = None,
-        *,
-        device: str | Iterable[str] | None = None,
-        target: str = "c",
-        dtype: str = "f32",
-        input: str = "f32",
-        rows: ArrayLike | None = None,
-        labels: ArrayLike | None = None,
-        early_exit: bool = False,
-    ) -> Any:
-        """Return ``Costs``, one for each device: flash, RAM, instructions, cycles or time of a prediction.
-
-        They are measured on the rows of ``X``, or on examples of the model's own; the rest is as for :meth:`verify`.
-        """
-        given = {"dtype": dtype, "input": input, "rows": rows, "labels": labels, "early_exit": early_exit}
-        return verb("bench")(self, X, device=device, target=target, **given)
 
     @cached_property
     def sha256(self) -> str:

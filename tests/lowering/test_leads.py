@@ -57,7 +57,7 @@ def test_what_is_printed_is_true_of_every_row_as_printed(of, numbers):
     found = re.search(r"at least (\S+) .*half of (\d+) .*; on (\S+) % of them it is \w+ than (\S+) and", said)
     assert found is not None and int(found[2]) == 37
     typical, share, margin = float(found[1]), float(found[3]), float(found[4])
-    lead = lead_of(of.scores(near))
+    lead = DECISIONS[of.decision].leads(of.scores(near))
     assert 2 * np.count_nonzero(lead >= typical) >= 37
     proved = (lead > margin) & program.covers(near)
     assert 100 * np.count_nonzero(proved) >= 37 * share > 0

@@ -1,0 +1,88 @@
+"""What one does with a model on a device. The work is done at the end of the road, by ``sparsegen.verbs``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from numpy.typing import ArrayLike
+
+from sparsegen.later import verb
+
+
+class Deployable:
+    """A model that can be exported, verified and measured."""
+
+    def export(
+        self,
+        target: str = "c",
+        folder: str | Path | None = None,
+        *,
+        name: str = "model",
+        dtype: str = "f32",
+        input: str = "f32",
+        rows: ArrayLike | None = None,
+        labels: ArrayLike | None = None,
+        max_loss: float | None = None,
+        early_exit: bool = False,
+        device: str | None = None,
+        force: bool = False,
+        **options: Any,
+    ) -> Any:
+        """Return the model as source code or as a graph, an ``Export``; written into ``folder`` if there is one.
+
+        ``dtype`` is a number format, or ``"auto"`` for the smallest that loses at most ``max_loss`` points of accuracy.
+        Integers choose their scales on ``rows``, with their ``labels``, or on what the card tells. ``device`` is what
+        the inner loops are for. ``force`` goes on where integers lose too much, and overwrites what others wrote.
+        ``options`` are those that a target alone has, such as the ``opset`` of a graph.
+        """
+        given: dict[str, Any] = {
+            "dtype": dtype,
+            "input": input,
+            "rows": rows,
+            "labels": labels,
+            "early_exit": early_exit,
+        }
+        given |= {"name": name, "max_loss": max_loss, "device": device, "force": force}
+        return verb("export")(self, target, folder, **given, **options)
+
+    def verify(
+        self,
+        X: ArrayLike,
+        y: ArrayLike | None = None,
+        *,
+        device: str | Iterable[str] | None = None,
+        target: str = "c",
+        dtype: str = "f32",
+        input: str = "f32",
+        rows: ArrayLike | None = None,
+        labels: ArrayLike | None = None,
+        early_exit: bool = False,
+    ) -> Any:
+        """Return ``Verdicts``, one for each device: whether it computes for every row of ``X`` what Python computes.
+
+        Without ``device`` these are all that can run here. ``y`` are the labels of ``X``; the rest is as for
+        :meth:`export`.
+        """
+        given = {"dtype": dtype, "input": input, "rows": rows, "labels": labels, "early_exit": early_exit}
+        return verb("verify")(self, X, y, device=device, target=target, **given)
+
+    def bench(
+        self,
+        X: ArrayLike | None = None,
+        *,
+        device: str | Iterable[str] | None = None,
+        target: str = "c",
+        dtype: str = "f32",
+        input: str = "f32",
+        rows: ArrayLike | None = None,
+        labels: ArrayLike | None = None,
+        early_exit: bool = False,
+    ) -> Any:
+        """Return ``Costs``, one for each device: flash, RAM, instructions, cycles or time of a prediction.
+
+        They are measured on the rows of ``X``, or on examples of the model's own; the rest is as for :meth:`verify`.
+        """
+        given = {"dtype": dtype, "input": input, "rows": rows, "labels": labels, "early_exit": early_exit}
+        return verb("bench")(self, X, device=device, target=target, **given)
