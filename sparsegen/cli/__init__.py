@@ -33,7 +33,7 @@ def main() -> None:
     set_quiet(False)
     try:
         try:
-            app()
+            app(prog_name="sparsegen")  # what a shell completes, however the command was started
         finally:
             sys.stdout.flush()
     except SparsegenError as error:
