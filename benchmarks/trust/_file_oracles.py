@@ -22,12 +22,11 @@ from typing import Any, TypeVar
 import numpy as np
 
 from sparsegen import data
-from sparsegen.cli.inspect import print_card
+from sparsegen.cli.inspect import print_model
 from sparsegen.data import Dataset
 from sparsegen.errors import SparsegenError
 from sparsegen.lowering.formats import Format
 from sparsegen.model import SparseModel
-from sparsegen.model.describe import describe
 from sparsegen.targets import TARGETS
 
 Result = TypeVar("Result")
@@ -71,8 +70,8 @@ def check_model(raw: bytes) -> None:
 def _check_shown(model: SparseModel) -> None:
     for as_json in (False, True):
         shown = io.StringIO()
-        with contextlib.redirect_stdout(shown):
-            print_card(describe(model), None, as_json)
+        with contextlib.redirect_stdout(shown), np.errstate(all="ignore"):
+            print_model(model, None, as_json, everything=True)
         text = shown.getvalue()
         text.encode()  # a lone surrogate could not be printed
         assert text.replace("\n", "").isprintable(), "a card reaches the terminal with control characters"

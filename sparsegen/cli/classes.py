@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from sparsegen.model.confusion import Confusion
 
 SHOWN_CLASSES = 10
-MATRIX_CLASSES = 10
+BESIDE, OWN_TABLE = 6, 10  # classes up to which the matrix fits beside the shares, or into 80 columns
 SHOWN_PAIRS = 5
 
 
@@ -22,14 +22,20 @@ def print_classes(classes: Sequence[Label], found: Confusion, *, every: bool = F
     order = sorted(range(len(classes)), key=lambda k: (1.0 if (recall := found.recalls[k]) is None else recall, k))
     shown = range(len(classes)) if every or len(classes) <= SHOWN_CLASSES else order[:SHOWN_CLASSES]
     worst = "" if len(shown) == len(classes) else f": the {len(shown)} of {len(classes)} with the lowest recall"
-    matrix = found.matrix if len(classes) <= MATRIX_CLASSES else None
-    rows = [
+    rows: list[tuple[object, ...]] = [
         (classes[k], found.rows[k], or_dash(found.precisions[k], percent), or_dash(found.recalls[k], percent))
-        + (() if matrix is None else matrix[k])
         for k in shown
     ]
-    as_what = () if matrix is None else tuple(f"as\n{_short(label)}" for label in classes)
-    print_table(f"test rows by class{worst}", ("class", "rows", "precision", "recall", *as_what), rows)
+    columns = ("class", "rows", "precision", "recall")
+    headings = tuple(f"as\n{_short(label)}" for label in classes)
+    matrix = found.matrix if len(classes) <= OWN_TABLE else None
+    if matrix is not None and len(classes) <= BESIDE:
+        columns += headings
+        rows = [(*row, *matrix[k]) for row, k in zip(rows, shown, strict=True)]
+    print_table(f"test rows by class{worst}", columns, rows)
+    if matrix is not None and len(classes) > BESIDE:
+        by_class = [(label, *counts) for label, counts in zip(classes, matrix, strict=True)]
+        print_table("what the test rows of each class are taken for", ("class", *headings), by_class)
     if matrix is None and (pairs := _pairs(classes, found)):
         say(f"taken for another most often: {', '.join(pairs)}")
 

@@ -48,10 +48,17 @@ def print_demo(rows: Sequence[DemoRow], folder: Path, as_json: bool) -> None:
     shown = [(name, *(column.get(name, "not run") for column in facts)) for name in names]
     title = f"digits: {rows[0].report.test_rows} test rows; files in {folder}"
     print_table(title, ("", *(row.title for row in rows)), shown)
+    say(f"accuracies: {'; '.join(f'{row.title} {_interval(row)}' for row in rows)}")
     for line in (*(f"{row.title}: {tie}" for row in rows for tie in ties(row.verdicts)), *_makers(rows)):
         say(line)
     if not rows[0].costs:
         say("no compiler or emulator was found; install them with: pip install 'sparsegen[devices]'")
+
+
+def _interval(row: DemoRow) -> str:
+    """Return the interval of a row's accuracy with its condition."""
+    n = row.report.test_rows
+    return row.report.result.on(round(row.accuracy * n), n).in_words()
 
 
 def _makers(rows: Sequence[DemoRow]) -> list[str]:

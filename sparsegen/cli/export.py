@@ -26,6 +26,7 @@ from sparsegen.cli.options import (
     Quiet,
     with_options,
 )
+from sparsegen.cli.verdicts import judged_document
 from sparsegen.errors import OptionError
 
 if TYPE_CHECKING:
@@ -89,12 +90,15 @@ def print_export(exported: Export, lowered: Lowered, folder: Path, as_json: bool
     files = [str(folder / name) for name in exported.files]
     if as_json:
         document = {"files": files, "dtype": lowered.format.dtype, "table_bytes": exported.table_bytes}
-        print_json({**document, "promises": dict(lowered.promises), "usage": exported.usage})
+        judged = judged_document(lowered.judged)
+        print_json({**document, **judged, "promises": dict(lowered.promises), "usage": exported.usage})
         return
     for file in files:
         say(f"wrote {file}")
     say(f"{exported.table_bytes:,} bytes of tables, {lowered.format.dtype}")
     for subject, promise in lowered.promises:
         say(f"{subject}: {promise}")
+    if lowered.judged is not None:
+        say(lowered.judged)
     elsewhere = exported.runs_as == "c" and folder != Path()
     say(f"use: {f'cd {shlex.quote(str(folder))} && ' if elsewhere else ''}{exported.usage}")

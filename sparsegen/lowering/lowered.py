@@ -95,6 +95,14 @@ class Lowered:
         return judge(self.model, right, real_right, held_out(self.model.card, X))
 
     @property
+    def judged(self) -> Judged | None:
+        """How many of the rows to calibrate on are right, of all and of those held out, where they have labels."""
+        if self.agreement is not None:
+            return self.agreement.judged
+        rows, labels = self.format.rows, self.format.labels
+        return None if rows is None or labels is None else self.test(rows, labels)
+
+    @property
     def promises(self) -> tuple[tuple[str, str], ...]:
         """What is proved and what was measured about an integer program, as pairs of subject and sentence."""
         if self.guarantee is None or self.coverage is None or self.agreement is None:

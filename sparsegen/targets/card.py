@@ -67,8 +67,8 @@ def float_card_lines(lowered: Lowered, program: Program, table_bytes: int, stack
 def _accuracy(lowered: Lowered) -> str | None:
     """Return the accuracy of this number format and on which rows; the model's own only as what it is."""
     found, dtype = lowered.agreement, lowered.format.dtype
-    if found is not None and found.judged is not None:
-        return _judged_accuracy(found.judged, dtype)
+    if (judged := lowered.judged) is not None:
+        return _judged_accuracy(judged, dtype if found is not None else "Python, as float64")
     told = known_accuracy(lowered.model.card)
     if told is None:
         return None
@@ -81,17 +81,17 @@ def _accuracy(lowered: Lowered) -> str | None:
     return f"not measured in {dtype} (calibrate on labelled rows for it); the real-valued model has {in_python}"
 
 
-def _judged_accuracy(found: Judged, dtype: str) -> str:
+def _judged_accuracy(found: Judged, numbers: str) -> str:
     """Return the accuracy on the calibration rows that were held out in training; where there is none, on all."""
     held, real = found.held_out, found.real_held_out
     if held is None or real is None:
         rows = f"{found.rows.correct} of {found.rows.rows} calibration rows; the real-valued model: {found.real}"
         return (
-            f"{percent(found.rows.share)} in {dtype} ({rows}; none of them is known to be held out in training; "
+            f"{percent(found.rows.share)} in {numbers} ({rows}; none of them is known to be held out in training; "
             f"{found.rows.in_words(may_be_known=True)})"
         )
     rows = f"{held.correct} of {held.rows} rows held out in training; the real-valued model: {real.correct}"
-    return f"{percent(held.share)} in {dtype} ({rows}; {held.in_words()})"
+    return f"{percent(held.share)} in {numbers} ({rows}; {held.in_words()})"
 
 
 def _input_stage(program: Program) -> str:

@@ -74,6 +74,10 @@ def test_later_commands_measure_on_the_held_out_rows(run: Run, folder: Path, mod
     header = (tmp_path / "q7" / "model.h").read_text()
     held = r"accuracy: 95\.23 % in q7 \(40 of 42 rows held out in training; the real-valued model: 40; 95 % interval "
     assert re.search(held, header)
+    f32 = json.loads(run("export", model, "--calibrate", folder / "rows.csv", "-o", tmp_path / "f32", "--json").out)
+    assert (f32["held_out_rows"], f32["accuracy"]) == (42, 160 / 168)
+    held = r"accuracy: 95\.23 % in Python, as float64 \(40 of 42 rows held out in training"
+    assert re.search(held, (tmp_path / "f32" / "model.h").read_text())
     unknown = run("predict", model, folder / "new.csv").err
     assert "of 2 rows (95 % interval" in unknown and "if rows are independent and were never trained on)" in unknown
     assert "none of them is known to be held out in training" in unknown
@@ -182,3 +186,8 @@ def test_of_many_classes_the_worst_are_shown(capsys: pytest.CaptureFixture[str])
     assert max(map(len, out.splitlines())) <= 80
     print_classes(names, Confusion.of_matrix(matrix.tolist()), every=True)
     assert capsys.readouterr().out.count("100.00 %") > 40
+    print_classes(names[:10], Confusion.of_matrix(matrix[:10, :10].tolist()))
+    out = capsys.readouterr().out
+    assert "what the test rows of each class are taken for" in out and max(map(len, out.splitlines())) <= 160
+    print_classes(range(10), Confusion.of_matrix(np.diag(np.full(10, 1000)).tolist()))
+    assert max(map(len, capsys.readouterr().out.splitlines())) <= 80
