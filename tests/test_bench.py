@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import pytest
 from golden_models import SMALL, model, rows
@@ -11,6 +12,8 @@ from narrowing import known
 from sparsegen.bench import Cost, bench
 from sparsegen.devices import DEVICES, Measurement, Profile
 from sparsegen.errors import DataError, OptionError
+from sparsegen.lowering.formats import Format
+from sparsegen.model.held_out import remember
 from sparsegen.targets import TARGETS
 
 MODEL = SMALL["binary_rbf"]
@@ -31,6 +34,22 @@ def test_emulated_costs(X):
     assert 0 < known(cost.measurement.ram) < 200
     assert 100 < known(cost.measurement.instructions) < 1000
     assert cost.measurement.latency_us is None
+
+
+def test_labelled_rows_tell_the_accuracy_beside_the_cost():
+    require("cortex-m4f")
+    X = rows(MODEL)
+    y = MODEL.predict(X).copy()
+    y[:3] = 1 - y[:3]
+    remembered = replace(MODEL, card={"held_out": remember(X[:10], X[10:]), "accuracy": 0.7, "test_rows": 10})
+    for dtype in ("f32", "q7"):
+        (cost,) = bench(remembered, X[:20], y[:20], devices=["cortex-m4f"], numbers=Format(dtype))
+        judged = known(cost.judged)
+        right = known(judged.held_out)
+        assert (judged.rows.rows, right.rows) == (20, 10)
+        if dtype == "f32":
+            assert (judged.rows.correct, right.correct) == (17, 7)
+    assert bench(MODEL, X[:1], devices=["cortex-m4f"])[0].judged is None
 
 
 def test_avr_costs():

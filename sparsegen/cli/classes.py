@@ -26,7 +26,7 @@ def print_classes(classes: Sequence[Label], found: Confusion, *, every: bool = F
         (classes[k], found.rows[k], or_dash(found.precisions[k], percent), or_dash(found.recalls[k], percent))
         for k in shown
     ]
-    columns = ("class", "rows", "precision", "recall")
+    columns: tuple[str, ...] = ("class", "rows", "precision", "recall")
     headings = tuple(f"as\n{_short(label)}" for label in classes)
     matrix = found.matrix if len(classes) <= OWN_TABLE else None
     if matrix is not None and len(classes) <= BESIDE:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 MAX_CELL = 400  # characters of one value in the table
 NAMED_FEATURES = 8
+MEASURED_VALUES = 1 << 18  # values in all vectors up to which making the C, to tell its size, takes no time
 SHOWN_ELSEWHERE = {
     *("accuracy", "accuracy_interval", "balanced_accuracy", "f1", "test_rows", "test_independent", "final_rows"),
     *(
@@ -122,10 +123,12 @@ def _opening(model: SparseModel, confusion: Confusion | None) -> list[tuple[str,
     if card.get("final_rows") is not None:
         final = f"all {card['final_rows']} rows, test rows included; the accuracy is that before"
         facts.append(("at last on", final))
-    try:
-        size = f", {c_table_bytes(model):,} bytes of tables as float32 C, plus code"
-    except SparsegenError as error:
-        size = f"; no C: {error}"
+    size = f", {4 * model.vectors.size:,} bytes of vectors as float32"
+    if model.vectors.size <= MEASURED_VALUES:
+        try:
+            size = f", {c_table_bytes(model):,} bytes of tables as float32 C, plus code"
+        except SparsegenError as error:
+            size = f"; no C: {error}"
     names = card.get("feature_names") or ()
     some = f": {_words(list(names))}" if 0 < len(names) <= NAMED_FEATURES else " (names and ranges: --all)"
     return [*facts, ("size", f"{model.n_vectors} vectors{size}"), ("input", f"{model.n_features} features{some}")]

@@ -12,15 +12,19 @@ from sparsegen.model import SparseModel
 from sparsegen.model.card import known_accuracy
 from sparsegen.promised import Accuracy
 
-MOST = 2_000_000_000
+MOST_VALUES = 1 << 18
+"""Values in all vectors beyond which nothing is looked at: a quarter of a megabyte in q7, and long to lower."""
+MOST = 1_000_000_000
 """Features times vectors times rows beyond which fewer rows are looked at: some seconds."""
 
 
 def preview(model: SparseModel, test_set: Dataset) -> Iterator[tuple[str, Accuracy]]:
-    """Yield the name and the accuracy of each integer format that the model can be lowered to.
+    """Yield the name and the accuracy of each integer format that the model can be lowered to; none of a huge model.
 
     Scales come from the ranges in the model's card, as they do in an export without rows to calibrate on.
     """
+    if model.vectors.size > MOST_VALUES:
+        return
     n = max(1, min(len(test_set.X), MOST // (model.n_features * model.n_vectors)))
     known = known_accuracy(model.card)
     for numbers in (Q15, Q7):

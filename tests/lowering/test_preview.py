@@ -24,3 +24,5 @@ def test_what_is_told_is_what_is_exported(monkeypatch: pytest.MonkeyPatch) -> No
         assert accuracy.rows == 60
     monkeypatch.setattr(preview, "MOST", 20 * of.n_features * of.n_vectors)
     assert {accuracy.rows for accuracy in dict(preview.preview(of, data.from_arrays(X, y))).values()} == {20}
+    monkeypatch.setattr(preview, "MOST_VALUES", of.vectors.size - 1)
+    assert dict(preview.preview(of, data.from_arrays(X, y))) == {}
