@@ -63,7 +63,8 @@ def test_numba_waits_for_the_first_call() -> None:
     script = (
         "import sys\nimport numpy as np\nfrom sparsegen.solvers.newton import classify_rows\n"
         "assert 'numba' not in sys.modules\none = np.ones(1)\n"
-        "classify_rows(one, one, one, 1.0, one, one.copy(), np.zeros(1, dtype=np.int8))\nassert 'numba' in sys.modules"
+        "classify_rows(one, one, one, 1.0, one, None, one.copy(), np.zeros(1, dtype=np.int8))\n"
+        "assert 'numba' in sys.modules"
     )
     subprocess.run([sys.executable, "-c", script], check=True, timeout=600)
 

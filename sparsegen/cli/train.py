@@ -66,9 +66,22 @@ def train(
             show_default="auto; 1 where not slmc",
         ),
     ] = None,
+    class_weight: Annotated[
+        str | None,
+        typer.Option(
+            metavar="balanced|LABEL=W,...",
+            help="Weight of a class's errors: balanced, by label, or JSON; others have 1.",
+            show_default="1 for every class",
+        ),
+    ] = None,
     metric: Annotated[
-        str, typer.Option(metavar="accuracy|balanced|f1", help="What gamma and C are chosen for.")
-    ] = "accuracy",
+        str | None,
+        typer.Option(
+            metavar="accuracy|balanced|f1",
+            help="What gamma and C are chosen for.",
+            show_default="accuracy; balanced with --class-weight",
+        ),
+    ] = None,
     projection: Annotated[
         int | None,
         typer.Option(help="Learn a projection to this many values: smaller, for many features.", show_default=False),
@@ -109,6 +122,7 @@ def train(
         "C": None if C is None else number_or_word("C", C, ("auto",)),
         "n_vectors": vectors,
         "ratio": ratio,
+        "class_weight": None if class_weight is None else _class_weight(class_weight),
         "projection": projection,
         "probability": probability or None,
     }
@@ -147,6 +161,30 @@ def train(
         report.model.save(output, force=force)
         integers = dict(preview(report.tested, test_set))
     print_training(report, integers, output, as_json, verbose=verbose)
+
+
+def _class_weight(text: str) -> str | dict[str, float]:
+    """Return ``balanced``, or the weights of ``LABEL=W,...`` or of a JSON object by label."""
+    if text == "balanced":
+        return text
+    if text.lstrip().startswith("{"):
+        try:
+            pairs = json.loads(text, object_pairs_hook=list)
+        except (ValueError, RecursionError):
+            raise OptionError(f'--class-weight {text!r} is no JSON object such as {{"tap": 2}}') from None
+    else:
+        pairs = [(label, weight) for label, _, weight in (part.rpartition("=") for part in text.split(","))]
+    weights: dict[str, float] = {}
+    for label, weight in pairs:
+        if label in weights:
+            raise OptionError(f"--class-weight {text!r} names {label!r} twice")
+        try:
+            weights[label] = float(weight)
+        except (TypeError, ValueError):
+            raise OptionError(
+                f"--class-weight {text!r} must be balanced, LABEL=WEIGHT,... or JSON, such as tap=2,shake=0.5"
+            ) from None
+    return weights
 
 
 def _settings(texts: list[str], taken: dict[str, Any]) -> dict[str, Any]:

@@ -30,6 +30,7 @@ from sparsegen.methods import METHODS
 from sparsegen.methods.shared.estimator import Expansion, warn_unsolved
 from sparsegen.methods.shared.parameters import LOSS
 from sparsegen.methods.shared.reduce import ReducedSpaceClassifier
+from sparsegen.methods.shared.row_weights import RowWeights, loss_weight
 from sparsegen.solvers.newton import Loss, solve
 
 
@@ -42,11 +43,13 @@ class CholeskySVM(ReducedSpaceClassifier):
 
     loss: str = replace(LOSS, default="hinge")
 
-    def _train(self, X: Array, Y: Array, kernel: BoundKernel, rng: np.random.RandomState) -> Expansion:
+    def _train(
+        self, X: Array, Y: Array, kernel: BoundKernel, rng: np.random.RandomState, weights: RowWeights | None
+    ) -> Expansion:
         Z = self._vectors(X, kernel)
         H = kernel.gram(X, Z)
-        C = float(self.C) if self.loss == "hinge" else 0.5 * float(self.C)  # C/r [I08, eq. 16]
-        solution = solve([(slice(0, len(X)), H)], Y, len(Z), Loss(self.loss, C))
+        C = self.C if self.loss == "hinge" else 0.5 * self.C  # C/r [I08, eq. 16]
+        solution = solve([(slice(0, len(X)), H)], Y, len(Z), Loss(self.loss, loss_weight(C, weights)))
         if not solution.solved:
             warn_unsolved()
         return Expansion(Z, solution.V, solution.b, facts={"iterations": len(Z), "objective": solution.objective})

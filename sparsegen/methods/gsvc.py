@@ -30,6 +30,7 @@ class GSVC(ActiveRowClassifier):
         if len(rows) == 0:
             return None
         if not growth.chosen:
-            return int(rng.choice(rows)), None
+            w = growth.machine.weights
+            return int(rng.choice(rows, p=None if w is None else w[at] / w[at].sum())), None
         likeness = np.abs(growth.machine.A[growth.machine.first :, at]).max(axis=0)  # [K06, eq. 8]
         return int(rows[np.argmin(likeness)]), None

@@ -2,6 +2,8 @@
 
     min_{w, b}  1/2 |w|^2 + C sum_i xi_i^p,   y_i (w . x_i + b) >= 1 - xi_i,   xi_i >= 0                [Z18, eq. 9]
 
+where rows with weights have a C of their own.
+
 Two solvers:
 
 - ``"momentum"``: the paper's gradient descent on a smoothed slack [Z18, eq. 22-28, Algorithm 1];
@@ -59,6 +61,7 @@ from sparsegen.methods.shared.parameters import (
     parameter,
     whole,
 )
+from sparsegen.methods.shared.row_weights import RowWeights, loss_weight
 from sparsegen.methods.shared.start import class_of
 from sparsegen.solvers.lp_slack import LpSlack, exact_objective, graduated, momentum, shorten
 from sparsegen.solvers.newton import Loss, Solution, solve
@@ -98,15 +101,17 @@ class MinimalSVM(SingleKernelClassifier):
         NOT_NEGATIVE,
     )
 
-    def _train(self, X: Array, Y: Array, kernel: BoundKernel, rng: np.random.RandomState) -> Expansion:
+    def _train(
+        self, X: Array, Y: Array, kernel: BoundKernel, rng: np.random.RandomState, weights: RowWeights | None
+    ) -> Expansion:
         needs_gram = not kernel.is_linear and (self.solver == "momentum" or libsvm_options(kernel) is None)
         if needs_gram and len(X) > self.n_candidates:
             rows = draw_rows(class_of(Y), int(self.n_candidates), rng)
-            X, Y = X[rows], Y[rows]
+            X, Y, weights = X[rows], Y[rows], None if weights is None else weights.of(rows)
         K = kernel.gram(X, X) if needs_gram else None
         inputs, basis = (X, None) if not kernel.is_linear or len(X) >= X.shape[1] else coordinates(X)
         end = np.inf if self.max_seconds is None else time.monotonic() + self.max_seconds
-        loss = LpSlack(float(self.C), float(self.p), float(self.sharpness))
+        loss = LpSlack(loss_weight(self.C, weights), float(self.p), float(self.sharpness))
         train = self._descend if self.solver == "momentum" else self._reweight
         machines = []
         with progress.task("training minimal svm", Y.shape[1]) as advance:
@@ -135,7 +140,7 @@ class MinimalSVM(SingleKernelClassifier):
             coef, b, f = hinge.train(weights)
             half_norm = 0.5 * float(coef @ (coef if kernel.is_linear else f - b))
             slack = np.maximum(0.0, 1.0 - y * f)
-            value = half_norm + loss.C * float(((slack + shift) ** loss.p).sum())
+            value = half_norm + loss.weighed((slack + shift) ** loss.p)
             gain = best_value - value
             if gain > 0.0:
                 best_value = value

@@ -31,6 +31,7 @@ from sparsegen.methods.shared.libsvm import PRECOMPUTED, train_svc
 from sparsegen.methods.shared.mixture_search import drop_negligible
 from sparsegen.methods.shared.multiple_kernels import WEIGHT_SOLVER, MixtureClassifier, base_kernels
 from sparsegen.methods.shared.parameters import POSITIVE, parameter, whole
+from sparsegen.methods.shared.row_weights import RowWeights
 from sparsegen.solvers.simplex import cut, descend
 
 SVM_TOL = 0.1  # of LIBSVM, relative to ours: W must be known better than the weights
@@ -47,11 +48,13 @@ class MKSVM(MixtureClassifier):
     max_iter: int = parameter(50, "most SVMs trained per output to find the weights", whole(1))
     tol: float = parameter(1e-3, "training stops when the objective is within this share of its minimum", POSITIVE)
 
-    def _train(self, X: Array, Y: Array, kernel: BoundKernel, rng: np.random.RandomState) -> Expansion:
+    def _train(
+        self, X: Array, Y: Array, kernel: BoundKernel, rng: np.random.RandomState, weights: RowWeights | None
+    ) -> Expansion:
         kernels = base_kernels(kernel, self.n_kernels, self.gammas)
         mu = np.full(len(kernels), 1.0 / len(kernels))
         with progress.task("training mksvm", self.max_iter) as advance:
-            dual = _Dual(X, Y, kernels, float(self.C), SVM_TOL * self.tol, advance)
+            dual = _Dual(X, Y, kernels, float(self.C), SVM_TOL * self.tol, advance, weights)
             if len(kernels) > 1:
                 find = cut if self.solver == "lp" else descend
                 mu = drop_negligible(find(dual.value_and_gradient, mu, float(self.tol), int(self.max_iter)))
@@ -71,9 +74,17 @@ class _Dual:
     """W(mu) and its gradient, by one SVM per output."""
 
     def __init__(
-        self, X: Array, Y: Array, kernels: tuple[BoundKernel, ...], C: float, tol: float, advance: progress.Advance
+        self,
+        X: Array,
+        Y: Array,
+        kernels: tuple[BoundKernel, ...],
+        C: float,
+        tol: float,
+        advance: progress.Advance,
+        weights: RowWeights | None = None,
     ) -> None:
         self.Y, self.kernels, self.C, self.tol, self.advance = Y, kernels, C, tol, advance
+        self.weights = None if weights is None else weights.loss
         self.D = BASES[base_of(kernels[0].expression).name].block(X, X)
         self.n_trained = 0
 
@@ -90,7 +101,7 @@ class _Dual:
         n, n_outputs = self.Y.shape
         coef, intercept = np.zeros((n_outputs, n)), np.zeros(n_outputs)
         for o in range(n_outputs):
-            _, coef[o], intercept[o] = train_svc(K, self.Y[:, o], PRECOMPUTED, self.C, self.tol)
+            _, coef[o], intercept[o] = train_svc(K, self.Y[:, o], PRECOMPUTED, self.C, self.tol, self.weights)
         value = float(np.abs(coef).sum() - 0.5 * np.einsum("oi,oi->", coef @ K, coef))
         self.n_trained += 1
         self.advance(f"objective {value:.5g}")

@@ -16,6 +16,7 @@ from sparsegen.kernels import BoundKernel
 from sparsegen.methods import METHODS
 from sparsegen.methods.rs import RS
 from sparsegen.methods.shared.estimator import Expansion
+from sparsegen.methods.shared.row_weights import RowWeights, loss_weight
 from sparsegen.methods.shared.slmc_objective import EXACT_COEFFICIENTS, SlmcObjective
 from sparsegen.solvers.newton import Loss
 
@@ -31,9 +32,11 @@ class MRS(RS):
     summary = "modified reduced set: vectors of rs, coefficients of an exact SVM on them [W05, 6.1]"
     coefficient_formula = EXACT_COEFFICIENTS
 
-    def _train(self, X: Array, Y: Array, kernel: BoundKernel, rng: np.random.RandomState) -> Expansion:
-        reduced, _ = self._reduce(X, Y, kernel, rng)
-        objective = SlmcObjective(X, Y, kernel, Loss("hinge", float(self.C)))
+    def _train(
+        self, X: Array, Y: Array, kernel: BoundKernel, rng: np.random.RandomState, weights: RowWeights | None
+    ) -> Expansion:
+        reduced, _ = self._reduce(X, Y, kernel, rng, weights)
+        objective = SlmcObjective(X, Y, kernel, Loss("hinge", loss_weight(self.C, weights)))
         expansion = objective.expansion(reduced.Z, None, reduced.iterations)
         expansion.facts["residual"] = reduced.residual
         return expansion

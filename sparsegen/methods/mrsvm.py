@@ -25,6 +25,6 @@ class MRSVM(RSVM):
     summary = "modified reduced SVM: random rows, coefficients of an exact SVM on them [W05, 6.2]"
     coefficient_formula = EXACT_COEFFICIENTS
 
-    def _weigh(self, X: Array, Y: Array, kernel: BoundKernel, Z: Array) -> Expansion:
-        objective = SlmcObjective(X, Y, kernel, Loss(self.loss, float(self.C)), block_rows=self.block_rows)
+    def _weigh(self, X: Array, Y: Array, kernel: BoundKernel, Z: Array, C: float | Array) -> Expansion:
+        objective = SlmcObjective(X, Y, kernel, Loss(self.loss, C), block_rows=self.block_rows)
         return objective.expansion(Z, None, iterations=0)

@@ -22,6 +22,7 @@ from sparsegen.methods.shared.estimator import Expansion, SingleKernelClassifier
 from sparsegen.methods.shared.libsvm import full_svm
 from sparsegen.methods.shared.parameters import MAX_ITER, N_INIT, TOL
 from sparsegen.methods.shared.reduced_set import ReducedSet, reduce_set
+from sparsegen.methods.shared.row_weights import RowWeights
 
 
 @METHODS.register("rs")
@@ -36,14 +37,18 @@ class RS(CountedVectors, SingleKernelClassifier):
     max_iter: int = MAX_ITER
     tol: float = TOL
 
-    def _train(self, X: Array, Y: Array, kernel: BoundKernel, rng: np.random.RandomState) -> Expansion:
-        reduced, intercept = self._reduce(X, Y, kernel, rng)
+    def _train(
+        self, X: Array, Y: Array, kernel: BoundKernel, rng: np.random.RandomState, weights: RowWeights | None
+    ) -> Expansion:
+        reduced, intercept = self._reduce(X, Y, kernel, rng, weights)
         facts = {"iterations": reduced.iterations, "residual": reduced.residual}
         return Expansion(reduced.Z, reduced.beta, intercept, facts=facts)
 
-    def _reduce(self, X: Array, Y: Array, kernel: BoundKernel, rng: np.random.RandomState) -> tuple[ReducedSet, Array]:
+    def _reduce(
+        self, X: Array, Y: Array, kernel: BoundKernel, rng: np.random.RandomState, weights: RowWeights | None
+    ) -> tuple[ReducedSet, Array]:
         """Return the reduced set of the SVM and the SVM's biases."""
-        coef, intercept = full_svm(X, Y, kernel, self.C)
+        coef, intercept = full_svm(X, Y, kernel, self.C, weights=weights)
         m = count_vectors(self.n_vectors, self.ratio, Y, lambda: coef)
         support = np.flatnonzero(coef.any(axis=0))
         reduced = reduce_set(X[support], coef[:, support], kernel, m, self.n_init, self.max_iter, self.tol, rng)

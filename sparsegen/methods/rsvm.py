@@ -22,6 +22,7 @@ from sparsegen.methods import METHODS
 from sparsegen.methods.shared.count import CountedVectors
 from sparsegen.methods.shared.estimator import Expansion, SingleKernelClassifier, warn_unsolved
 from sparsegen.methods.shared.parameters import BLOCK_ROWS, LOSS
+from sparsegen.methods.shared.row_weights import RowWeights, loss_weight
 from sparsegen.methods.shared.start import start_vectors
 from sparsegen.solvers.blocks import RowBlocks, rows_per_block
 from sparsegen.solvers.newton import Loss, solve
@@ -39,19 +40,21 @@ class RSVM(CountedVectors, SingleKernelClassifier):
     loss: str = replace(LOSS, default="hinge")
     block_rows: int | None = BLOCK_ROWS
 
-    def _train(self, X: Array, Y: Array, kernel: BoundKernel, rng: np.random.RandomState) -> Expansion:
-        m = self._count_vectors(X, Y, kernel)
-        Z = start_vectors(X, Y, m, "random", rng)
+    def _train(
+        self, X: Array, Y: Array, kernel: BoundKernel, rng: np.random.RandomState, weights: RowWeights | None
+    ) -> Expansion:
+        m = self._count_vectors(X, Y, kernel, weights)
+        Z = start_vectors(X, Y, m, "random", rng, weights)
         with progress.task(f"training {self.method}", 1) as advance:
-            expansion = self._weigh(X, Y, kernel, Z)
+            expansion = self._weigh(X, Y, kernel, Z, loss_weight(self.C, weights))
             advance(f"objective {expansion.facts['objective']:.5g}")
         return expansion
 
-    def _weigh(self, X: Array, Y: Array, kernel: BoundKernel, Z: Array) -> Expansion:
-        """Return the machine on the vectors Z."""
+    def _weigh(self, X: Array, Y: Array, kernel: BoundKernel, Z: Array, C: float | Array) -> Expansion:
+        """Return the machine on the vectors Z; ``C`` may be one for each row."""
         step = self.block_rows or rows_per_block(len(Z), ARRAYS_PER_BLOCK)
         psi = RowBlocks(len(X), step, lambda rows: kernel.gram(X[rows], Z))
-        solution = solve(psi, Y, len(Z), Loss(self.loss, float(self.C)))
+        solution = solve(psi, Y, len(Z), Loss(self.loss, C))
         if not solution.solved:
             warn_unsolved()
         return Expansion(Z, solution.V, solution.b, facts={"iterations": 0, "objective": solution.objective})

@@ -5,6 +5,9 @@
 The precisions alpha maximise the evidence of the labels; most become infinite, and the rows of the others are the
 expansion vectors. Training decides their number: there is no C and no ``n_vectors``. See ``solvers.rvm``.
 
+There being no loss to weigh, a row of weight c counts as c observations: its factor of ``p(t | w)`` is taken to the
+power c. ``class_weight`` therefore also says how much evidence there is: with large weights more rows become vectors.
+
 Note: one machine per class; a row that several machines use is stored once.
 Note: the kernel matrix of all rows with all candidates is held in memory, hence ``n_candidates``.
 Note: the solver is that of Tipping and Faul (2003), which starts with no row and adds; Tipping (2001) starts with all.
@@ -24,6 +27,7 @@ from sparsegen.methods import METHODS
 from sparsegen.methods.shared.estimator import Expansion, SingleKernelClassifier, warn_unsolved
 from sparsegen.methods.shared.expand import expand
 from sparsegen.methods.shared.parameters import POSITIVE, parameter, whole
+from sparsegen.methods.shared.row_weights import RowWeights
 from sparsegen.solvers.rvm import RvmSolution, solve
 
 START_ROWS = 10
@@ -52,10 +56,13 @@ class RVM(SingleKernelClassifier):
         POSITIVE,
     )
 
-    def _train(self, X: Array, Y: Array, kernel: BoundKernel, rng: np.random.RandomState) -> Expansion:
+    def _train(
+        self, X: Array, Y: Array, kernel: BoundKernel, rng: np.random.RandomState, weights: RowWeights | None
+    ) -> Expansion:
         rows = self._candidates(X, rng)
         P = kernel.gram(X, X[rows])
-        size = np.sqrt(np.mean(P**2, axis=0))
+        c = None if weights is None else weights.loss
+        size = np.sqrt(np.mean(P**2, axis=0) if c is None else c @ P**2 / c.sum())
         size[size == 0.0] = 1.0
         P /= size  # weights and precisions of columns that are all of size 1
         n_outputs = Y.shape[1]
@@ -63,7 +70,7 @@ class RVM(SingleKernelClassifier):
         iterations, evidence, unsolved = 0, 0.0, 0
         for k in range(n_outputs):
             title = "training rvm" + (f", machine {k + 1} of {n_outputs}" if n_outputs > 1 else "")
-            found = self._best_start(P, (Y[:, k] + 1.0) / 2.0, rng, title)
+            found = self._best_start(P, (Y[:, k] + 1.0) / 2.0, c, rng, title)
             coef[k, rows[found.used]] = found.weights / size[found.used]
             intercept[k] = found.bias
             iterations, evidence = max(iterations, found.iterations), evidence + found.evidence
@@ -75,14 +82,14 @@ class RVM(SingleKernelClassifier):
         facts = {"iterations": iterations, "evidence": evidence, "unsolved_machines": unsolved}
         return expand(X, coef, intercept, facts)
 
-    def _best_start(self, P: Array, t: Array, rng: np.random.RandomState, title: str) -> RvmSolution:
+    def _best_start(self, P: Array, t: Array, c: Array | None, rng: np.random.RandomState, title: str) -> RvmSolution:
         """Return the solution of largest evidence."""
         found = []
         for start in range(self.n_init):
             columns = None if start == 0 else rng.permutation(P.shape[1])[:START_ROWS]
             name = title + (f", start {start + 1} of {self.n_init}" if self.n_init > 1 else "")
             with progress.task(name, self.max_iter) as advance:
-                found.append(solve(P, t, self.max_iter, self.tol, columns, _remark(advance)))
+                found.append(solve(P, t, self.max_iter, self.tol, columns, _remark(advance), c))
         return max(found, key=lambda solution: solution.evidence)
 
     def _candidates(self, X: Array, rng: np.random.RandomState) -> NDArray[np.intp]:

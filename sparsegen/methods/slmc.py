@@ -38,6 +38,7 @@ from sparsegen.methods.shared.estimator import Expansion, SingleKernelClassifier
 from sparsegen.methods.shared.feature_map import map_rows
 from sparsegen.methods.shared.parameters import N_INIT, NOT_NEGATIVE, one_of, parameter, whole
 from sparsegen.methods.shared.pooling import Pooling
+from sparsegen.methods.shared.row_weights import RowWeights, loss_weight, row_counts, weighted_std
 from sparsegen.methods.shared.shifting import Shifting
 from sparsegen.methods.shared.slmc_objective import EXACT_COEFFICIENTS, SlmcObjective
 from sparsegen.methods.shared.start import column_means, start_projection, start_vectors
@@ -95,17 +96,19 @@ class SLMC(MovableVectors, SingleKernelClassifier):
         whole(1),
     )
 
-    def _train(self, X: Array, Y: Array, kernel: BoundKernel, rng: np.random.RandomState) -> Expansion:
+    def _train(
+        self, X: Array, Y: Array, kernel: BoundKernel, rng: np.random.RandomState, weights: RowWeights | None
+    ) -> Expansion:
         self._check_map()
-        m = self._count_vectors(X, Y, kernel)
+        m = self._count_vectors(X, Y, kernel, weights)
         pooling = None if self.pool is None else Pooling.parse(self.pool, X.shape[1])
         draw = self._shifts_of(X, pooling, rng)
         if pooling is None:
-            return self._learn(X, Y, kernel, m, rng, draw)
-        found = self._learn(pooling(X), Y, kernel, m, rng, draw)
+            return self._learn(X, Y, kernel, m, rng, weights, draw)
+        found = self._learn(pooling(X), Y, kernel, m, rng, weights, draw)
         if found.projection is None:
             raise AssertionError("_check_map lets no pooling without a projection through")
-        return replace(found, projection=pooling.spread(found.projection), offset=column_means(X))
+        return replace(found, projection=pooling.spread(found.projection), offset=column_means(X, weights))
 
     def _check_map(self) -> None:
         if self.feature_scales and self.projection is not None:
@@ -123,27 +126,36 @@ class SLMC(MovableVectors, SingleKernelClassifier):
         return lambda rows: shifting.draw(X, rows, rng)
 
     def _learn(
-        self, X: Array, Y: Array, kernel: BoundKernel, m: int, rng: np.random.RandomState, draw: Draw | None = None
+        self,
+        X: Array,
+        Y: Array,
+        kernel: BoundKernel,
+        m: int,
+        rng: np.random.RandomState,
+        weights: RowWeights | None = None,
+        draw: Draw | None = None,
     ) -> Expansion:
         """Return the best of ``n_init`` descents; ``draw`` gives rows as a minibatch sees them."""
         stochastic = self.optimize == "vectors" and (
             self.solver == "stochastic" or draw is not None or (self.solver == "auto" and len(X) * m > EXACT_WORK)
         )
         # As for principal components; exports learn where the rows lie.
-        offset = None if self.projection is None else column_means(X)
+        offset = None if self.projection is None else column_means(X, weights)
         few = start_rows(Y, m, rng) if stochastic else np.arange(len(X))
+        of_few = None if weights is None else weights.of(few)
         sample = X[few].astype(np.float64)
         sample -= 0.0 if offset is None else offset
-        P = np.ones(X.shape[1]) if self.feature_scales else start_projection(sample, Y[few], self.projection)
+        P = np.ones(X.shape[1]) if self.feature_scales else start_projection(sample, Y[few], self.projection, of_few)
         seen = map_rows(P, sample)
         del sample  # of images it is large, and a descent lasts
-        penalty = self.projection_penalty
-        rho = self.C * (default_penalty(len(X), shifted=draw is not None) if penalty is None else penalty)
-        loss = Loss(self.loss, float(self.C))
+        penalty, counts = self.projection_penalty, row_counts(weights)
+        n = len(X) if counts is None else float(counts.sum())
+        rho = self.C * (default_penalty(n, shifted=draw is not None) if penalty is None else penalty)
+        loss = Loss(self.loss, loss_weight(self.C, weights))
         solved = X if draw is None else draw_all(draw, len(X))
         found = []
         for start in range(self.n_init):
-            Z = start_vectors(seen, Y[few], m, self.init, rng)
+            Z = start_vectors(seen, Y[few], m, self.init, rng, of_few)
             title = "training slmc" + (f", start {start + 1} of {self.n_init}" if self.n_init > 1 else "")
             objective = SlmcObjective(solved, Y, kernel, loss, P, rho, self.block_rows, offset)
             if stochastic:
@@ -152,7 +164,8 @@ class SLMC(MovableVectors, SingleKernelClassifier):
                 objective.start_from(end.beta, end.b)
                 found.append(objective.expansion(end.Z, end.P, end.steps))
             elif self.optimize == "vectors":
-                unit = float(seen.std()) * np.sqrt(m) or 1.0  # the first step moves each vector by about one deviation
+                # the first step moves each vector by about one deviation
+                unit = weighted_std(seen, row_counts(of_few)) * np.sqrt(m) or 1.0
                 exact = objective.descend(Z, P, unit, max_iter=self.max_iter, tol=self.tol, title=title)
                 found.append(objective.expansion(*exact))
             else:
@@ -162,6 +175,6 @@ class SLMC(MovableVectors, SingleKernelClassifier):
         return replace(best, offset=offset)
 
 
-def default_penalty(n_rows: int, *, shifted: bool = False) -> float:
+def default_penalty(n_rows: float, *, shifted: bool = False) -> float:
     """Return how firmly a projection is held where nobody says: its best value grew with the rows, unless shifted."""
     return LEAST_PENALTY if shifted else max(LEAST_PENALTY, PENALTY_PER_ROW * n_rows)

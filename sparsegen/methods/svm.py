@@ -14,6 +14,7 @@ from sparsegen.methods.shared.estimator import Expansion, SingleKernelClassifier
 from sparsegen.methods.shared.expand import expand
 from sparsegen.methods.shared.libsvm import full_svm
 from sparsegen.methods.shared.parameters import LOSS_WEIGHT, POSITIVE, parameter
+from sparsegen.methods.shared.row_weights import RowWeights
 
 
 @METHODS.register("svm")
@@ -26,6 +27,8 @@ class SVM(SingleKernelClassifier):
     C: float = LOSS_WEIGHT
     tol: float = parameter(1e-3, "LIBSVM's stopping tolerance", POSITIVE)
 
-    def _train(self, X: Array, Y: Array, kernel: BoundKernel, rng: np.random.RandomState) -> Expansion:
-        coef, intercept = full_svm(X, Y, kernel, self.C, self.tol)
+    def _train(
+        self, X: Array, Y: Array, kernel: BoundKernel, rng: np.random.RandomState, weights: RowWeights | None
+    ) -> Expansion:
+        coef, intercept = full_svm(X, Y, kernel, self.C, self.tol, weights)
         return expand(X, coef, intercept, {"iterations": 1})

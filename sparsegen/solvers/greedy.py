@@ -1,11 +1,13 @@
 """A machine on a growing set of basis functions, kept at its optimum by Newton steps on a growing Cholesky factor.
 
-    min_{beta, b}  lam/2 beta' K_JJ beta + 1/2 sum_i max(0, 1 - y_i o_i)^2,   o_i = K_iJ beta + b      [K06, eq. 4]
+    min_{beta, b}  lam/2 beta' K_JJ beta + 1/2 sum_i w_i max(0, 1 - y_i o_i)^2,   o_i = K_iJ beta + b  [K06, eq. 4]
 
-and, for kernel matching pursuit [K06, 4], the same with ``(y_i - o_i)^2``, where every row is always active.
+and, for kernel matching pursuit [K06, 4], the same with ``(y_i - o_i)^2``, where every row is always active. The papers
+have no weights w_i of rows; they are ours, positive, and 1 where none are given.
 
 Symbols: I the active rows (1 - y_i o_i > 0); A (d, n) one row per basis function, A = K_JI (a row of ones for b);
-R (d, d) = K_JJ (zero for b); P = lam R + A_I A_I' and its factor L, P = L L' [K06, eq. 6]; o (n,) outputs.
+R (d, d) = K_JJ (zero for b); P = lam R + A_I W_I A_I' and its factor L, P = L L' [K06, eq. 6]; o (n,) outputs;
+w (n,) weights of the rows, W their diagonal matrix.
 
 A basis function appends one row to P and to L: O(n d + d^2). A row that enters or leaves I is a rank-one change of P;
 few of them update L in O(d^2) each, many are refactorised from P, which is itself only ever corrected.
@@ -50,8 +52,10 @@ class Snapshot:
 class GrowingMachine:
     """The minimiser of [K06, eq. 4] over the basis functions appended so far."""
 
-    def __init__(self, y: Array, lam: float, *, hinge: bool = True, intercept: bool = True) -> None:
-        self.y, self.lam, self.hinge = y, lam, hinge
+    def __init__(
+        self, y: Array, lam: float, *, hinge: bool = True, intercept: bool = True, weights: Array | None = None
+    ) -> None:
+        self.y, self.lam, self.hinge, self.weights = y, lam, hinge, weights
         n = len(y)
         self._A = np.empty((2, n))
         self._square = np.zeros((3, 2, 2))  # R, P and L
@@ -73,12 +77,22 @@ class GrowingMachine:
 
     @property
     def residual(self) -> Array:
-        """Minus the derivative of the loss in each output: ``y_i max(0, 1 - y_i o_i)`` or ``y_i - o_i``."""
+        """What each output lacks: ``y_i max(0, 1 - y_i o_i)`` or ``y_i - o_i``."""
         return np.where(1.0 - self.y * self.o > 0.0, self.y - self.o, 0.0) if self.hinge else self.y - self.o
+
+    @property
+    def pull(self) -> Array:
+        """Minus the derivative of the loss in each output: ``w_i residual_i``."""
+        return self.weighed(self.residual)
+
+    def weighed(self, values: Array) -> Array:
+        """Return values (..., n) of the rows times the rows' weights."""
+        return values if self.weights is None else values * self.weights
 
     def objective(self) -> float:
         """Return f(beta) [K06, eq. 4]."""
-        return 0.5 * self.lam * float(self.beta @ self.R @ self.beta) + 0.5 * float((self.residual**2).sum())
+        losses = self.weighed(self.residual**2)
+        return 0.5 * self.lam * float(self.beta @ self.R @ self.beta) + 0.5 * float(losses.sum())
 
     def append(self, column: Array, cross: Array, diagonal: float, weight: float = 0.0) -> bool:
         """Add a basis function: its values on the rows, ``K_Jj`` and ``K_jj``; say whether it is independent.
@@ -91,7 +105,7 @@ class GrowingMachine:
         r = np.zeros(d + 1)
         r[self.first : d] = cross
         r[d] = diagonal
-        p = self.lam * r + self._A[: d + 1] @ np.where(self.active, column, 0.0)
+        p = self.lam * r + self._A[: d + 1] @ self.weighed(np.where(self.active, column, 0.0))
         factor = solve_triangular(self.L, p[:d], lower=True, check_finite=False) if d else np.empty(0)
         pivot = float(p[d] - factor @ factor)
         if not pivot > SMALLEST_PIVOT * p[d]:
@@ -115,10 +129,11 @@ class GrowingMachine:
         for step in range(1, max_iter + 1):
             self._activate(1.0 - self.y * self.o > 0.0 if self.hinge else np.ones_like(self.active))
             residual = np.where(self.active, self.y - self.o, 0.0)
-            g = self.lam * (self.R @ self.beta) - self.A @ residual
+            pull = self.weighed(residual)
+            g = self.lam * (self.R @ self.beta) - self.A @ pull
             direction = -cho_solve((self.L, True), g, check_finite=False)  # [K06, eq. 6]
             descent = -float(g @ direction)
-            size = float(residual @ residual) + self.lam * float(self.beta @ self.R @ self.beta)
+            size = float(residual @ pull) + self.lam * float(self.beta @ self.R @ self.beta)
             if descent <= TINY_DESCENT * size and descent > 0.5 * last:
                 self.solved = True
                 return step
@@ -128,7 +143,7 @@ class GrowingMachine:
             length = 1.0
             if self.hinge:
                 slope, bend = float(self.beta @ curve), float(direction @ curve)
-                length = line_search(slope, bend, self.o, change, self.y, zeros, 1.0, no_caps)
+                length = line_search(slope, bend, self.o, change, self.y, zeros, 1.0, no_caps, self.weights)
             self.beta = self.beta + length * direction
             self.o = self.o + length * change
             stays = not self.hinge or np.array_equal(1.0 - self.y * self.o > 0.0, self.active)
@@ -157,6 +172,8 @@ class GrowingMachine:
     def keep(self, rows: Bools) -> None:
         """Leave the other rows, all inactive, out of every later calculation (shrinking)."""
         self.y, self.o, self.active = self.y[rows], self.o[rows], self.active[rows]
+        if self.weights is not None:
+            self.weights = self.weights[rows]
         self._A = self.A[:, rows]
         self._resize(self.d)
 
@@ -201,6 +218,8 @@ class GrowingMachine:
             self._rebuild()
             return
         U = np.ascontiguousarray(self.A[:, changed].T)
+        if self.weights is not None:
+            U *= np.sqrt(self.weights[changed])[:, None]
         self.P[:] += U[enters].T @ U[enters] - U[~enters].T @ U[~enters]
         few = ROWS_PER_UPDATE * len(changed) <= self.d
         order = np.argsort(~enters, kind="stable")  # rows that enter first: P stays as positive as it can
@@ -210,7 +229,8 @@ class GrowingMachine:
     def _rebuild(self) -> None:
         self.removed = 0
         U = self.A if self.active.all() else self.A[:, self.active]
-        self.P[:] = self.lam * self.R + U @ U.T
+        W = None if self.weights is None else self.weights[self.active]
+        self.P[:] = self.lam * self.R + (U if W is None else U * W) @ U.T
         self._refactorise()
 
     def _refactorise(self) -> None:
@@ -257,14 +277,15 @@ def score_columns(
     y: Array,
     lam: float,
     hinge: bool,
+    weights: Array | None,
     gain: Array,
-    weight: Array,
+    coefficient: Array,
 ) -> None:
     """Write what each column would lower the objective by on its own, and the coefficient it would have.
 
     For column k, with ``linear = K_jJ beta`` and ``diagonal = K_jj``, the minimum over t of [K06, eq. 7]
 
-        lam (t linear + t^2/2 diagonal) + 1/2 sum_i max(0, 1 - y_i (o_i + t k_i))^2
+        lam (t linear + t^2/2 diagonal) + 1/2 sum_i w_i max(0, 1 - y_i (o_i + t k_i))^2
 
     by Newton steps within a bracket, O(n) each.
     """
@@ -279,8 +300,9 @@ def score_columns(
             for i in range(n):
                 r = y[i] - o[i] - t * k[i]
                 if not hinge or r * y[i] > 0.0:
-                    first -= r * k[i]
-                    second += k[i] * k[i]
+                    wk = k[i] if weights is None else weights[i] * k[i]
+                    first -= r * wk
+                    second += k[i] * wk
             if step == 0:
                 at_zero = abs(first)
             if abs(first) <= SCORE_TOLERANCE * at_zero or second <= 0.0:
@@ -293,11 +315,12 @@ def score_columns(
             t = guess if low < guess < high else 0.5 * (low + high)
         total = -lam * (t * linear[c] + 0.5 * t * t * diagonal[c])
         for i in range(n):
+            half = 0.5 if weights is None else 0.5 * weights[i]
             r = y[i] - o[i]
             if not hinge or r * y[i] > 0.0:
-                total += 0.5 * r * r
+                total += half * r * r
             r -= t * k[i]
             if not hinge or r * y[i] > 0.0:
-                total -= 0.5 * r * r
+                total -= half * r * r
         gain[c] = total
-        weight[c] = t
+        coefficient[c] = t

@@ -51,9 +51,9 @@ FAR_OUTSIDE = -30.0  # below it, log(1 + exp(t)) is exp(t) to the last digit
 
 @dataclass(frozen=True)
 class LpSlack:
-    """The loss ``C xi^p`` and how sharply its kink is smoothed."""
+    """The loss ``C xi^p``, with one C or one for each row (n,), and how sharply its kink is smoothed."""
 
-    C: float
+    C: float | Array
     p: float
     s: float
 
@@ -63,11 +63,15 @@ class LpSlack:
 
     def value(self, margins: Array) -> float:
         """Return the summed loss, not smoothed [Z18, eq. 22]."""
-        return float(self.C * (np.maximum(0.0, 1.0 - margins) ** self.p).sum())
+        return self.weighed(np.maximum(0.0, 1.0 - margins) ** self.p)
 
     def smooth_value(self, margins: Array) -> float:
         """Return the summed loss of the smoothed slack."""
-        return float(self.C * np.exp(self.p * self._log_slack(1.0 - margins)).sum())
+        return self.weighed(np.exp(self.p * self._log_slack(1.0 - margins)))
+
+    def weighed(self, losses: Array) -> float:
+        """Return the sum of the rows' losses (n,), weighed by C."""
+        return float(losses @ self.C if isinstance(self.C, np.ndarray) else self.C * losses.sum())
 
     def smooth_pull(self, margins: Array) -> Array:
         """Return g, minus the derivative of the smoothed loss in each margin [Z18, eq. 24]."""
@@ -206,6 +210,9 @@ def _objective(a: Array, b: float, f: Array, y: Array, loss: LpSlack, *, is_gram
 
 def _first_rate(A: Array, loss: LpSlack, *, is_gram: bool) -> float:
     """Return the inverse of a curvature: the regulariser's, and that of a hinge with all rows on the slope."""
+    if isinstance(loss.C, np.ndarray):
+        own = A.diagonal() if is_gram else np.einsum("ij,ij->i", A, A)
+        return 1.0 / (1.0 + loss.p * loss.weighed(own + 1.0))
     squares = float(np.trace(A) if is_gram else np.einsum("ij,ij->", A, A)) + len(A)
     return 1.0 / (1.0 + loss.p * loss.C * squares)
 
@@ -218,7 +225,7 @@ def shorten(K: Array, y: Array, a: Array, b: float, *losses: LpSlack) -> Array:
     where even that raises the objective, ``a`` is returned unchanged.
     """
     f = K @ a + b
-    pulls = [loss.smooth_pull(y * f) for loss in losses]
+    pulls = [loss.smooth_pull(y * f) / loss.C for loss in losses]
     choices = [(np.flatnonzero(g > ACTIVE_SHARE * g.max()), loss) for g, loss in zip(pulls, losses, strict=True)]
     seen = [(rows, loss) for rows, loss in choices if len(rows)]  # a sharp loss may see no row at the margin
     for rows, loss in (*seen, (np.arange(len(y)), losses[-1])):

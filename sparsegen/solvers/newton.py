@@ -4,20 +4,22 @@ For every output k (they share the features Phi) and with an unregularised bias 
 
     min_{v, b}  1/2 v'v + sum_i loss(y_i (phi_i . v + b))                                   [W05, eq. 16]
 
-- squared hinge, ``C * max(0, 1 - m)^2``: piecewise quadratic, finite Newton [K06, eq. 6];
+- squared hinge, ``C_i * max(0, 1 - m)^2``: piecewise quadratic, finite Newton [K06, eq. 6];
 - hinge, ``C_i * max(0, 1 - m)``: method of multipliers on the dual [W05, eq. 25-27], whose subproblems are again
-  piecewise quadratic and are solved by the same Newton core. The multipliers alpha are warm-started. Rows may have
-  weights C_i of their own.
+  piecewise quadratic and are solved by the same Newton core. The multipliers alpha are warm-started.
 
-Both are the minimisation of ``1/2 v'v + sum_i h_i(t_i)`` with ``t_i = a_i + 1 - y_i f_i`` and
+Rows may have weights C_i of their own, which must be positive. Both are the minimisation of
+``1/2 v'v + sum_i h_i(t_i)`` with ``t_i = a_i + 1 - y_i f_i`` and
 
-    h_i(t) = 0 (t <= 0),   sigma t^2 / 2 (0 <= t <= cap_i / sigma),   cap_i t - cap_i^2 / (2 sigma) (beyond)
+    h_i(t) = 0 (t <= 0),   sigma_i t^2 / 2 (0 <= t <= cap_i / sigma_i),   cap_i t - cap_i^2 / (2 sigma_i) (beyond)
 
-where the squared hinge is ``sigma = 2 C, cap = inf, a = 0`` and a step of the method of multipliers is
-``cap = C, a = alpha / sigma``, after which ``alpha = h'(t)``.
+where the squared hinge is ``sigma_i = 2 C_i, cap = inf, a = 0`` and a step of the method of multipliers is
+``cap_i = C_i, a_i = alpha_i / sigma_i``, after which ``alpha = h'(t)``. ``sigma_i = s_i sigma`` with ``s_i`` the share
+of C_i in the mean of all: a row of weight 2 is then treated in every step as two equal rows of weight 1 are.
 
 Symbols: Phi (n, m) whitened kernel features, V (n_outputs, m) weights, b (n_outputs,) biases, Y (n, n_outputs) signs,
-alpha (n, n_outputs) multipliers. Inside the iteration Y, alpha and the outputs F = V Phi' + b have one row per output.
+alpha (n, n_outputs) multipliers, s (n,) ``row_scale``, or None where all C_i are equal. Inside the iteration Y, alpha
+and the outputs F = V Phi' + b have one row per output.
 
 Note: [W05] solves the dual with an SVM package; the method of multipliers reaches the same optimum with a duality gap
 small enough for quasi-Newton steps on Z, and needs only rows on the margin in its Hessian.
@@ -54,17 +56,26 @@ FLAT, CURVED, STEEP = 0, 1, 2  # the three pieces of h
 
 @dataclass(frozen=True)
 class Loss:
-    """A loss of the margin and its weight C; the hinge may have a weight for each row (n,)."""
+    """A loss of the margin and its weight C, which may be one for each row (n,)."""
 
     name: str
     C: float | Array
 
+    @property
+    def mean_weight(self) -> float:
+        """The mean weight of a row."""
+        return float(np.mean(self.C))
+
+    @property
+    def row_scale(self) -> Array | None:
+        """The rows' weights as multiples of their mean; ``None`` where one weight is given for all."""
+        return self.C / self.mean_weight if isinstance(self.C, np.ndarray) else None
+
     def value(self, margins: Array) -> float:
         """Return the summed loss of margins (n_outputs, n)."""
         slack = np.maximum(0.0, 1.0 - margins)
-        if isinstance(self.C, np.ndarray):
-            return float((slack @ self.C).sum())
-        return float(self.C * (slack.sum() if self.name == "hinge" else (slack * slack).sum()))
+        cost = slack if self.name == "hinge" else slack * slack
+        return float((cost @ self.C).sum() if isinstance(self.C, np.ndarray) else self.C * cost.sum())
 
 
 @dataclass(frozen=True)
@@ -84,9 +95,9 @@ def solve(blocks: Blocks, Y: Array, n_features: int, loss: Loss, start: Solution
     n, n_outputs = Y.shape
     if start is None:
         start = Solution(np.zeros((n_outputs, n_features)), np.zeros(n_outputs), np.zeros((n, n_outputs)), np.inf)
-    state = _State(blocks, np.ascontiguousarray(Y.T), start.V.copy(), start.b.copy())
+    state = _State(blocks, np.ascontiguousarray(Y.T), start.V.copy(), start.b.copy(), loss.row_scale)
     if loss.name == "squared_hinge":
-        sigma = np.full(n_outputs, 2.0 * loss.C)
+        sigma = np.full(n_outputs, 2.0 * loss.mean_weight)
         alpha, unsolved = state.minimise(np.zeros_like(state.Y), sigma, np.full(n, np.inf), np.arange(n_outputs))
     else:
         alpha, unsolved = _multiplier_method(state, np.clip(start.alpha.T, 0.0, loss.C), loss)
@@ -101,13 +112,16 @@ def _multiplier_method(state: _State, alpha: Array, loss: Loss) -> tuple[Array, 
     """
     n_outputs, n = alpha.shape
     caps = np.broadcast_to(np.asarray(loss.C, dtype=np.float64), n).copy()
-    first_sigma = float(loss.C.mean()) if isinstance(loss.C, np.ndarray) else float(loss.C)
+    first_sigma = loss.mean_weight
     sigma = np.full(n_outputs, first_sigma)
     last_gap = np.full(n_outputs, np.inf)
     open_outputs = np.arange(n_outputs)
     stuck: list[int] = []
     for _ in range(MAX_MULTIPLIER_STEPS):
-        updated, unsolved = state.minimise(alpha / sigma[:, None], sigma, caps, open_outputs)
+        shift = alpha / sigma[:, None]
+        if state.row_scale is not None:
+            shift /= state.row_scale
+        updated, unsolved = state.minimise(shift, sigma, caps, open_outputs)
         alpha[open_outputs] = updated[open_outputs]
         half_norm = 0.5 * (state.V**2).sum(axis=1)
         slack = np.maximum(0.0, 1.0 - state.Y * state.F)
@@ -130,11 +144,11 @@ def _multiplier_method(state: _State, alpha: Array, loss: Loss) -> tuple[Array, 
 class _State:
     """Weights with their outputs F (n_outputs, n) on all rows, and the Newton iteration on them."""
 
-    def __init__(self, blocks: Blocks, Y: Array, V: Array, b: Array) -> None:
-        self.blocks, self.Y, self.V, self.b = blocks, Y, V, b
+    def __init__(self, blocks: Blocks, Y: Array, V: Array, b: Array, row_scale: Array | None = None) -> None:
+        self.blocks, self.Y, self.V, self.b, self.row_scale = blocks, Y, V, b, row_scale
         self.F = self._outputs(V, b)
         n_outputs, m = V.shape
-        self.curvature = np.zeros((n_outputs, m + 1, m + 1))  # per output: sum of (phi, 1)(phi, 1)', lower triangle
+        self.curvature = np.zeros((n_outputs, m + 1, m + 1))  # per output: sum of s (phi, 1)(phi, 1)', lower triangle
         self.counted = np.zeros(Y.shape, dtype=np.int8)  # the rows in that sum
         self.removed = np.zeros(n_outputs, dtype=np.int64)  # rows taken out of it since it was last rebuilt
 
@@ -147,11 +161,11 @@ class _State:
 
     def minimise(self, shift: Array, sigma: Array, caps: Array, outputs: Indices) -> tuple[Array, Indices]:
         """Bring these outputs to the minimum of ``1/2 v'v + sum h(t)``; return ``h'(t)`` and the outputs left short."""
-        Y, F = self.Y, self.F
+        Y, F, s = self.Y, self.F, self.row_scale
         pull = np.zeros_like(Y)
         piece = np.zeros(Y.shape, dtype=np.int8)
         for k in outputs:
-            classify_rows(F[k], Y[k], shift[k], sigma[k], caps, pull[k], piece[k])
+            classify_rows(F[k], Y[k], shift[k], sigma[k], caps, s, pull[k], piece[k])
         last_descent = np.full(len(Y), np.inf)
         for _ in range(MAX_NEWTON):
             step_V, step_b, descent = self._newton_direction(pull, piece, sigma, outputs)
@@ -168,12 +182,12 @@ class _State:
             finished = np.zeros(len(outputs), dtype=bool)
             for j, k in enumerate(outputs):
                 v, d = self.V[k], step_V[j]
-                length = line_search(float(v @ d), float(d @ d), F[k], step_F[j], Y[k], shift[k], sigma[k], caps)
+                length = line_search(float(v @ d), float(d @ d), F[k], step_F[j], Y[k], shift[k], sigma[k], caps, s)
                 v += length * d
                 self.b[k] += length * step_b[j]
                 F[k] += length * step_F[j]
                 before = piece[k].copy()
-                classify_rows(F[k], Y[k], shift[k], sigma[k], caps, pull[k], piece[k])
+                classify_rows(F[k], Y[k], shift[k], sigma[k], caps, s, pull[k], piece[k])
                 # A full Newton step that stays on its piece of the quadratic has reached that piece's minimum.
                 finished[j] = length == 1.0 and np.array_equal(before, piece[k])
             outputs = outputs[~finished]
@@ -185,7 +199,7 @@ class _State:
         self, pull: Array, piece: Pieces, sigma: Array, outputs: Indices
     ) -> tuple[Array, Array, Array]:
         """Return the Newton steps of these outputs, and how steeply their objectives descend along them."""
-        n, m = self.Y.shape[1], self.V.shape[1]
+        n, m, s = self.Y.shape[1], self.V.shape[1], self.row_scale
         signed = pull[outputs] * self.Y[outputs]
         changed = [self._changed_rows(k, piece[k] == CURVED) for k in outputs]
         gradient = np.empty((len(outputs), m + 1))
@@ -194,12 +208,12 @@ class _State:
         for rows, Phi in self.blocks:
             gradient[:, :m] -= signed[:, rows] @ Phi
             for k, changes in zip(outputs, changed, strict=True):
-                self._count_rows(self.curvature[k], Phi, changes[rows])
+                self._count_rows(self.curvature[k], Phi, changes[rows], None if s is None else s[rows])
         steps = np.empty_like(gradient)
         for j, k in enumerate(outputs):
             H = sigma[k] * self.curvature[k]
             H[np.arange(m), np.arange(m)] += 1.0
-            if H[m, m] == 0.0:
+            if not self.counted[k].any():
                 H[m, m] = BIAS_RIDGE * sigma[k] * n
             steps[j] = -dpotrs(cholesky_with_ridge(H), gradient[j], lower=1)[0]
         return steps[:, :m], steps[:, m], -np.einsum("ij,ij->i", gradient, steps)
@@ -216,38 +230,61 @@ class _State:
         return changes
 
     @staticmethod
-    def _count_rows(G: Array, Phi: Array, changes: Pieces) -> None:
-        """Bring ``sum phi phi'`` over the rows on the curved piece up to date: most rows stay where they were."""
+    def _count_rows(G: Array, Phi: Array, changes: Pieces, row_scale: Array | None) -> None:
+        """Bring ``sum s phi phi'`` over the rows on the curved piece up to date: most rows stay where they were."""
         m = Phi.shape[1]
         for sign in (1, -1):
-            moved = Phi[changes == sign]
+            moves = changes == sign
+            moved = Phi[moves]
             if len(moved):
-                G[:m, :m] += sign * (moved.T @ moved)
-                G[m, :m] += sign * moved.sum(axis=0)
-                G[m, m] += sign * len(moved)
+                scale = None if row_scale is None else row_scale[moves]
+                scaled = moved if scale is None else moved * scale[:, None]
+                G[:m, :m] += sign * (scaled.T @ moved)
+                G[m, :m] += sign * scaled.sum(axis=0)
+                G[m, m] += sign * (len(moved) if scale is None else scale.sum())
 
 
 @compiled
-def classify_rows(f: Array, y: Array, shift: Array, sigma: float, caps: Array, pull: Array, piece: Pieces) -> None:
+def classify_rows(
+    f: Array,
+    y: Array,
+    shift: Array,
+    sigma: float,
+    caps: Array,
+    row_scale: Array | None,
+    pull: Array,
+    piece: Pieces,
+) -> None:
     """Write ``h'(t)`` of one output to ``pull`` and which piece t is on to ``piece``."""
     for i in range(f.shape[0]):
-        p = sigma * (shift[i] + 1.0 - y[i] * f[i])
+        bend = sigma if row_scale is None else sigma * row_scale[i]
+        p = bend * (shift[i] + 1.0 - y[i] * f[i])
         piece[i] = FLAT if p <= 0.0 else CURVED if p < caps[i] else STEEP
         pull[i] = min(max(p, 0.0), caps[i])
 
 
 @compiled
 def line_slope(
-    s: float, vd: float, dd: float, f: Array, df: Array, y: Array, shift: Array, sigma: float, caps: Array
+    s: float,
+    vd: float,
+    dd: float,
+    f: Array,
+    df: Array,
+    y: Array,
+    shift: Array,
+    sigma: float,
+    caps: Array,
+    row_scale: Array | None,
 ) -> tuple[float, float]:
     """Return first and second derivative in s of ``1/2 |v + s d|^2 + sum_i h(a_i + 1 - y_i (f_i + s df_i))``."""
     first = vd + s * dd
     second = dd
     for i in range(f.shape[0]):
-        p = sigma * (shift[i] + 1.0 - y[i] * (f[i] + s * df[i]))
+        bend = sigma if row_scale is None else sigma * row_scale[i]
+        p = bend * (shift[i] + 1.0 - y[i] * (f[i] + s * df[i]))
         if p > 0.0:
             if p < caps[i]:
-                second += sigma * df[i] * df[i]
+                second += bend * df[i] * df[i]
                 first -= p * y[i] * df[i]
             else:
                 first -= caps[i] * y[i] * df[i]
@@ -255,13 +292,23 @@ def line_slope(
 
 
 @compiled
-def line_search(vd: float, dd: float, f: Array, df: Array, y: Array, shift: Array, sigma: float, caps: Array) -> float:
+def line_search(
+    vd: float,
+    dd: float,
+    f: Array,
+    df: Array,
+    y: Array,
+    shift: Array,
+    sigma: float,
+    caps: Array,
+    row_scale: Array | None,
+) -> float:
     """Return the exact minimiser s > 0 along a descent direction; exactly 1.0 where the full Newton step is it."""
-    at_zero, _ = line_slope(0.0, vd, dd, f, df, y, shift, sigma, caps)
+    at_zero, _ = line_slope(0.0, vd, dd, f, df, y, shift, sigma, caps, row_scale)
     tolerance = 1e-9 * abs(at_zero)
     low, high, s = 0.0, np.inf, 1.0
     for _ in range(100):
-        first, second = line_slope(s, vd, dd, f, df, y, shift, sigma, caps)
+        first, second = line_slope(s, vd, dd, f, df, y, shift, sigma, caps, row_scale)
         if abs(first) <= tolerance:
             return s
         if first < 0.0:

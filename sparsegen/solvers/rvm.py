@@ -1,15 +1,16 @@
 """The relevance vector machine for two classes, by the fast marginal likelihood method (Tipping and Faul 2003).
 
-    p(t | w) = prod_i y_i^t_i (1 - y_i)^(1 - t_i),   y = sigma(Phi w),   p(w | alpha) = prod_j N(w_j | 0, 1 / alpha_j)
+    p(t | w) = prod_i (y_i^t_i (1 - y_i)^(1 - t_i))^c_i,   y = sigma(Phi w),
+    p(w | alpha) = prod_j N(w_j | 0, 1 / alpha_j)
 
 and alpha maximises the evidence, in which the posterior of w is taken as Gaussian around its mode (Laplace):
 
-    log p(t | alpha) ~ log p(t | w) - 1/2 w'Aw + 1/2 log|A| - 1/2 log|H|,   H = Phi'B Phi + A,   B = diag(y (1 - y))
+    log p(t | alpha) ~ log p(t | w) - 1/2 w'Aw + 1/2 log|A| - 1/2 log|H|,   H = Phi'B Phi + A,   B = diag(c y (1 - y))
 
 Most alpha are infinite at the optimum and their columns leave the model. With B held fixed the evidence depends on one
 alpha_j through two numbers of its column only, the sparsity and quality factors
 
-    S_j = phi_j'B phi_j - phi_j'B Phi H^-1 Phi'B phi_j,   Q_j = phi_j'(t - y),
+    S_j = phi_j'B phi_j - phi_j'B Phi H^-1 Phi'B phi_j,   Q_j = phi_j'C (t - y),
     outside the model   s_j = S_j,   q_j = Q_j
     in the model        s_j = alpha_j S_j / (alpha_j - S_j),   q_j = alpha_j Q_j / (alpha_j - S_j)
 
@@ -17,7 +18,8 @@ and is largest at ``alpha_j = s_j^2 / (q_j^2 - s_j)`` where ``q_j^2 > s_j``, at 
 the one addition, re-estimation or deletion that gains most, then finds the new mode.
 
 Symbols: P (n, M) candidate columns, Phi the columns in the model and last a column of ones for the bias, t (n,)
-targets 0 or 1, sigma(f) = 1 / (1 + exp(-f)), alpha precisions of the columns in the model, A = diag(alpha).
+targets 0 or 1, sigma(f) = 1 / (1 + exp(-f)), alpha precisions of the columns in the model, A = diag(alpha), c (n,)
+how often each row was observed, None for once, C = diag(c).
 
 Note: the bias is always in the model and has a flat prior (``BIAS_PRECISION``): it is never pruned.
 Note: the gains are exact for fixed B only, so that a column might come and go for ever, or its alpha swing between two
@@ -82,6 +84,7 @@ def solve(
     tol: float,
     start: Indices | None = None,
     advance: Callable[[float], None] = lambda evidence: None,
+    c: Array | None = None,
 ) -> RvmSolution:
     """Return the machine for candidate columns ``P`` and targets ``t`` in {0, 1}; columns should be of order 1.
 
@@ -91,15 +94,15 @@ def solve(
     """
     used: Indices = np.empty(0, dtype=np.intp) if start is None else start
     alpha = np.full(len(used), START_ALPHA)
-    share = np.clip(t.mean(), 1e-12, 1.0 - 1e-12)
+    share = np.clip(t.mean() if c is None else c @ t / c.sum(), 1e-12, 1.0 - 1e-12)
     w = np.append(np.zeros(len(used)), np.log(share / (1.0 - share)))
-    mode = find_mode(_columns(P, used), t, alpha, w)
+    mode = find_mode(_columns(P, used), t, alpha, w, c)
     deletions = np.zeros(P.shape[1], dtype=np.intp)
     moves = np.zeros(P.shape[1])  # of log alpha, the last of each column, as it was wanted
     lengths = np.ones(P.shape[1])  # of a move, as a share of what is wanted
     iteration, solved = 0, False
     while iteration < max_iter and not solved:
-        gains, best_alpha = gains_of_changes(P, used, alpha, t, mode)
+        gains, best_alpha = gains_of_changes(P, used, alpha, t, mode, c)
         gains[np.isinf(best_alpha) & (deletions >= MAX_DELETIONS)] = -np.inf
         j = int(np.argmax(gains))
         solved = not gains[j] > tol
@@ -115,25 +118,26 @@ def solve(
                 new_alpha = old_alpha * float(np.exp(lengths[j] * move))
                 moves[j] = move
             used, alpha, w = _change(used, alpha, mode.w, j, new_alpha)
-            mode = find_mode(_columns(P, used), t, alpha, w)
+            mode = find_mode(_columns(P, used), t, alpha, w, c)
             iteration += 1
             advance(mode.evidence)
     return RvmSolution(used, mode.w[:-1], float(mode.w[-1]), alpha, mode.evidence, iteration, solved)
 
 
-def find_mode(Phi: Array, t: Array, alpha: Array, w: Array) -> Mode:
+def find_mode(Phi: Array, t: Array, alpha: Array, w: Array, c: Array | None = None) -> Mode:
     """Return the maximum of ``log p(t | w) - 1/2 w'Aw`` by Newton's method with halved steps, from w."""
     A = np.append(alpha, BIAS_PRECISION)
+    ct = _counted(t, c)
 
     def log_posterior(w: Array, f: Array) -> float:
-        return float(t @ f - np.logaddexp(0.0, f).sum() - 0.5 * (A * w) @ w)
+        return float(ct @ f - _counted(np.logaddexp(0.0, f), c).sum() - 0.5 * (A * w) @ w)
 
     f = Phi @ w
     value = log_posterior(w, f)
     for _ in range(MAX_NEWTON):
         y = expit(f)
-        gradient = Phi.T @ (t - y) - A * w
-        step = cho_solve((_factor(Phi, y * (1.0 - y), A), True), gradient)
+        gradient = Phi.T @ _counted(t - y, c) - A * w
+        step = cho_solve((_factor(Phi, _counted(y * (1.0 - y), c), A), True), gradient)
         descent = float(gradient @ step)
         if descent <= MODE_DECREMENT:
             break
@@ -147,18 +151,25 @@ def find_mode(Phi: Array, t: Array, alpha: Array, w: Array) -> Mode:
             break
         w, f, value = w + length * step, f + length * step_f, trial
     y = expit(f)
-    B = y * (1.0 - y)
+    B = _counted(y * (1.0 - y), c)
     L = _factor(Phi, B, A)
     evidence = value + 0.5 * float(np.log(A).sum()) - float(np.log(np.diag(L)).sum())
     return Mode(w, L, y, B, evidence)
 
 
-def gains_of_changes(P: Array, used: Indices, alpha: Array, t: Array, mode: Mode) -> tuple[Array, Array]:
+def _counted(values: Array, c: Array | None) -> Array:
+    """Return values of the rows, each as often as its row was observed."""
+    return values if c is None else c * values
+
+
+def gains_of_changes(
+    P: Array, used: Indices, alpha: Array, t: Array, mode: Mode, c: Array | None = None
+) -> tuple[Array, Array]:
     """Return for every column what its best change gains in log evidence with B fixed, and its best alpha.
 
     An infinite alpha deletes the column; a column outside the model that should stay there gains nothing.
     """
-    S, Q, own = factors(P, used, t, mode)
+    S, Q, own = factors(P, used, t, mode, c)
     gains = np.full(P.shape[1], -np.inf)
     best = np.full(P.shape[1], np.inf)
     inside = np.zeros(P.shape[1], dtype=bool)
@@ -180,12 +191,12 @@ def gains_of_changes(P: Array, used: Indices, alpha: Array, t: Array, mode: Mode
     return gains, best
 
 
-def factors(P: Array, used: Indices, t: Array, mode: Mode) -> tuple[Array, Array, Array]:
+def factors(P: Array, used: Indices, t: Array, mode: Mode, c: Array | None = None) -> tuple[Array, Array, Array]:
     """Return S, Q and ``phi'B phi`` of every column."""
     BPhi = mode.B[:, None] * _columns(P, used)
     own = np.einsum("ij,ij,i->j", P, P, mode.B)
     seen = solve_triangular(mode.L, BPhi.T @ P, lower=True)
-    return own - np.einsum("ij,ij->j", seen, seen), P.T @ (t - mode.y), own
+    return own - np.einsum("ij,ij->j", seen, seen), P.T @ _counted(t - mode.y, c), own
 
 
 def _change(used: Indices, alpha: Array, w: Array, j: int, new_alpha: float) -> tuple[Indices, Array, Array]:

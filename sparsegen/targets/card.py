@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from sparsegen.lowering.lowered import Lowered
 from sparsegen.lowering.program import Program
@@ -15,6 +16,7 @@ from sparsegen.version import __version__
 Lines = Sequence[tuple[str, str]]
 MAX_NAMED_FEATURES = 32
 LICENCE = "yours, without any condition: sparsegen claims no right in what it generates, and gives no warranty (0BSD)"
+MAX_NAMED_CLASSES = 8
 
 
 def card_lines(
@@ -38,6 +40,8 @@ def card_lines(
         ("number format", lowered.format.numbers.description),
         ("flash", f"{table_bytes} bytes of tables, plus code"),
     ]
+    if (weights := _class_weights(card)) is not None:
+        lines.insert(2, ("class weights", weights))
     if isinstance(formula := card.get("coefficients"), str):
         lines.append(("coefficients", formula))
     if stack:
@@ -51,6 +55,20 @@ def card_lines(
     if isinstance(names, list) and len(names) == model.n_features <= MAX_NAMED_FEATURES and names != generated:
         lines += [(f"x[{i}]", str(name)) for i, name in enumerate(names)]
     return lines
+
+
+def _class_weights(card: Mapping[str, Any]) -> str | None:
+    """Return what errors on each class cost in training; ``None`` where all cost the same."""
+    weights = card.get("class_weights")
+    if (
+        not isinstance(weights, dict)
+        or not weights
+        or not all(isinstance(weight, int | float) for weight in weights.values())
+    ):
+        return None
+    if len(weights) > MAX_NAMED_CLASSES:
+        return f"{len(weights)} classes, {min(weights.values()):.3g} to {max(weights.values()):.3g}"
+    return ", ".join(f"{label} {weight:.3g}" for label, weight in weights.items())
 
 
 def _label_bytes(labels: Sequence[Label]) -> int:

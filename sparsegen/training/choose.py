@@ -20,6 +20,7 @@ from sparsegen.methods.shared.estimator import SparseClassifier, scale_gamma
 from sparsegen.model.confusion import METRICS, Confusion
 
 AUTO = "auto"
+ACCURACY, BALANCED = "accuracy", "balanced"  # of METRICS
 GAMMA_FACTORS = (0.25, 1.0, 3.0, 10.0)
 C_VALUES = (0.1, 1.0, 10.0, 100.0)
 C_START = 10.0  # while gamma is chosen

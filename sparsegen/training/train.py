@@ -24,9 +24,10 @@ from sparsegen.model.card import LARGEST
 from sparsegen.model.held_out import remember
 from sparsegen.threads import one_thread
 from sparsegen.training import report
-from sparsegen.training.choose import AUTO, SearchResult, require_metric, search, too_few
+from sparsegen.training.choose import ACCURACY, AUTO, BALANCED, SearchResult, require_metric, search, too_few
 from sparsegen.training.from_sklearn import from_sklearn
 from sparsegen.training.probabilities import probability_card
+from sparsegen.training.rare_classes import few_row_warnings, weights_by_label
 from sparsegen.training.report import TrainingReport, some
 
 SCALERS = ("standard", "minmax", "none")
@@ -40,20 +41,25 @@ def train(
     scale: str = "standard",
     seed: int = 0,
     parameters: dict[str, Any] | None = None,
-    metric: str = "accuracy",
+    metric: str | None = None,
     final: bool = False,
 ) -> TrainingReport:
     """Return a model trained on one set and tested on the other.
 
     ``parameters`` are the method's own; ``"auto"`` for ``gamma`` or ``C`` chooses by cross-validation, with the rows of
     each group of ``train_set`` together. A method may ask for that by itself where they are not given (``searched``)
-    and every class has two rows, or two groups. ``metric`` is what the choice is for: ``accuracy``, ``balanced``
-    accuracy or macro-averaged ``f1``. ``final`` trains once more on all rows with the same parameters, after the test.
+    and every class has two rows, or two groups. ``class_weight`` may name labels by their text. ``metric`` is what the
+    choice is for: ``accuracy``, ``balanced`` accuracy or macro-averaged ``f1``; ``None`` is ``accuracy``, or
+    ``balanced`` where classes have weights. ``final`` trains once more on all rows with the same parameters, after the
+    test.
     """
     if not 0 <= seed < 2**32:
         raise OptionError(f"the seed must lie between 0 and {2**32 - 1}, but it is {seed}")
-    require_metric(metric)
+    require_metric(metric or ACCURACY)
     estimator = make_estimator(method, {**(parameters or {}), "random_state": seed})
+    estimator.set_params(class_weight=weights_by_label(estimator.class_weight, train_set.y))
+    # Of machines that weigh classes, the most accurate one is often that which minds the weights least.
+    chosen_for = metric or (ACCURACY if estimator.class_weight is None else BALANCED)
     complaints = []
     given = {"gamma" if name == KERNELS[estimator.kernel].scale_parameter else name for name in parameters or {}}
     if left := [name for name in estimator.searched if name not in given]:
@@ -66,17 +72,18 @@ def train(
     check_sets(train_set, test_set, getattr(estimator, "n_vectors", None))
     started = time.perf_counter()
     with one_thread():
-        model, found, told = _fit(estimator, scaler, train_set, seed, metric)
+        model, found, told = _fit(estimator, scaler, train_set, seed, chosen_for)
         result, confusion = report.measure(model, test_set)
         fitted, trained = model, train_set
         if final:
             trained = _joined(train_set, test_set)
-            fitted, _, also = _fit(estimator, scaler, trained, seed, metric)
+            fitted, _, also = _fit(estimator, scaler, trained, seed, chosen_for)
             told += also
         seconds = time.perf_counter() - started
     complaints += [*dict.fromkeys(told), *train_set.notes, *data.leaks(train_set, test_set)]
-    if found is None and metric != "accuracy":
+    if found is None and metric not in (None, ACCURACY):
         complaints.append(f"nothing was left to choose by cross-validation, so the metric {metric} chose nothing")
+    complaints += few_row_warnings(train_set.y, test_set.y, estimator.class_weight)
     if constant := data.constant_features(train_set):
         complaints.append(f"constant features carry no information: {some(constant)}; drop them for a smaller model")
     complaints += report.class_warnings(model.classes, confusion)

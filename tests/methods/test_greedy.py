@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from reference import Rows
 from reference import greedy as reference
 from reference import kernels as reference_kernels
+from repeated_rows import expected_failures
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -53,7 +54,7 @@ def hinge_of(name: str) -> bool:
     return getattr(greedy(name)(), "loss", "squared_hinge") == "squared_hinge"
 
 
-@parametrize_with_checks([greedy(name)(4) for name in GREEDY])
+@parametrize_with_checks([greedy(name)(4) for name in GREEDY], expected_failed_checks=expected_failures)
 def test_scikit_learn_accepts_it(estimator: SparseClassifier, check: Any) -> None:
     check(estimator)
 

@@ -41,12 +41,13 @@ def objective_of(model: SLMC) -> float:
 
 
 @pytest.mark.parametrize("loss", LOSSES)
-@pytest.mark.parametrize("name", KERNELS)
-def test_objective_is_the_brute_force_optimum(name: str, loss: str, four_classes: Rows) -> None:
+@pytest.mark.parametrize(("name", "weighed"), [*((name, False) for name in KERNELS), ("rbf", True)])
+def test_objective_is_the_brute_force_optimum(name: str, weighed: bool, loss: str, four_classes: Rows) -> None:
     X, y = four_classes[0][:40], four_classes[1][:40]
     Y, Z, kernel = signs(y), X[:5] + 0.1, bound(name)
-    value, _ = SlmcObjective(X, Y, kernel, Loss(loss, 1.5))(Z, None)
-    expected = reference.objective(name, dict(kernel.params), X, Y, Z, 1.5, loss, RIDGE)
+    C = np.random.default_rng(1).uniform(0.05, 3.0, 40) if weighed else 1.5
+    value, _ = SlmcObjective(X, Y, kernel, Loss(loss, C))(Z, None)
+    expected = reference.objective(name, dict(kernel.params), X, Y, Z, C, loss, RIDGE)
     assert value == pytest.approx(expected, rel=5e-6)
 
 
@@ -64,7 +65,8 @@ def test_gradient_is_the_limit_of_differences(
     P0 = rng.normal(size=(2, 3)) if projected else None
     P = None if P0 is None else P0 + 0.1 * rng.normal(size=(2, 3))
     Z = rng.normal(size=(4, 2 if projected else 3))
-    objective = SlmcObjective(X, Y, bound(name), Loss(loss, 2.0), P0, 3.0)
+    C = rng.uniform(0.1, 4.0, 60) if several else 2.0  # rows weigh alike in half of the tests
+    objective = SlmcObjective(X, Y, bound(name), Loss(loss, C), P0, 3.0)
     value, gradient = objective(Z, P)
     step = 1e-5
     in_Z = differences(lambda moved: objective(moved, P)[0], Z, step)

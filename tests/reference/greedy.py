@@ -11,17 +11,21 @@ from scipy.optimize import minimize, minimize_scalar
 Array = NDArray[np.float64]
 
 
-def loss(y: Array, o: Array, hinge: bool) -> float:
+def loss(y: Array, o: Array, hinge: bool, w: Array | None = None) -> float:
     slack = np.maximum(0.0, 1.0 - y * o) if hinge else y - o
-    return float(0.5 * (slack**2).sum())
+    return float(0.5 * np.sum(slack**2 if w is None else w * slack**2))
 
 
-def objective(beta: Array, b: float, K: Array, J: list[int], y: Array, lam: float, hinge: bool) -> float:
+def objective(
+    beta: Array, b: float, K: Array, J: list[int], y: Array, lam: float, hinge: bool, w: Array | None = None
+) -> float:
     """[K06, eq. 4]"""
-    return float(0.5 * lam * beta @ K[np.ix_(J, J)] @ beta) + loss(y, K[:, J] @ beta + b, hinge)
+    return float(0.5 * lam * beta @ K[np.ix_(J, J)] @ beta) + loss(y, K[:, J] @ beta + b, hinge, w)
 
 
-def optimum(K: Array, J: list[int], y: Array, lam: float, hinge: bool, intercept: bool) -> tuple[float, Array]:
+def optimum(
+    K: Array, J: list[int], y: Array, lam: float, hinge: bool, intercept: bool, w: Array | None = None
+) -> tuple[float, Array]:
     """The optimal objective and the outputs there, in whitened coordinates, which L-BFGS likes better."""
     values, vectors = np.linalg.eigh(K[np.ix_(J, J)])
     keep = values > 1e-12 * values.max(initial=1e-300)
@@ -32,8 +36,9 @@ def optimum(K: Array, J: list[int], y: Array, lam: float, hinge: bool, intercept
     def value(v: Array) -> tuple[float, Array]:
         o = Phi @ v[:m] + (v[m] if intercept else 0.0)
         r = np.where(1.0 - y * o > 0.0, y - o, 0.0) if hinge else y - o
+        r = r if w is None else w * r
         gradient = np.append(lam * v[:m] - Phi.T @ r, -r.sum() if intercept else 0.0)
-        return 0.5 * lam * float(v[:m] @ v[:m]) + loss(y, o, hinge), gradient
+        return 0.5 * lam * float(v[:m] @ v[:m]) + loss(y, o, hinge, w), gradient
 
     found = minimize(
         value,
@@ -50,12 +55,12 @@ def update_factor(L: Array, U: Array, signs: Array) -> Array:
 
 
 def score_column(
-    k: Array, linear: float, diagonal: float, o: Array, y: Array, lam: float, hinge: bool
+    k: Array, linear: float, diagonal: float, o: Array, y: Array, lam: float, hinge: bool, w: Array | None = None
 ) -> tuple[float, float]:
     """The gain and the coefficient of [K06, eq. 7], by a scalar search."""
 
     def value(t: float) -> float:
-        return lam * (t * linear + 0.5 * t * t * diagonal) + loss(y, o + t * k, hinge)
+        return lam * (t * linear + 0.5 * t * t * diagonal) + loss(y, o + t * k, hinge, w)
 
     found = minimize_scalar(value, bracket=(0.0, 1e-3), method="brent", options={"xtol": 1e-12})
     return value(0.0) - float(found.fun), float(found.x)

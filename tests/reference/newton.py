@@ -11,36 +11,72 @@ from scipy.optimize import minimize, minimize_scalar
 Array = NDArray[np.float64]
 
 
-def h(t: Array, sigma: float, caps: Array) -> Array:
+def h(t: Array, sigma: Array, caps: Array) -> Array:
     """The piecewise quadratic of the module docstring."""
     finite = np.where(np.isfinite(caps), caps, 0.0)
     quadratic, line = 0.5 * sigma * t**2, finite * t - finite**2 / (2.0 * sigma)
     return np.where(t <= 0.0, 0.0, np.where(t <= caps / sigma, quadratic, line))
 
 
-def classify_rows(f: Array, y: Array, shift: Array, sigma: float, caps: Array) -> tuple[Array, NDArray[np.int8]]:
-    p = sigma * (shift + 1.0 - y * f)
+def slopes(sigma: float, row_scale: Array | None, n: int) -> Array:
+    """sigma_i of every row."""
+    return np.full(n, sigma) if row_scale is None else sigma * row_scale
+
+
+def classify_rows(
+    f: Array, y: Array, shift: Array, sigma: float, caps: Array, row_scale: Array | None = None
+) -> tuple[Array, NDArray[np.int8]]:
+    p = slopes(sigma, row_scale, len(f)) * (shift + 1.0 - y * f)
     return np.clip(p, 0.0, caps), np.where(p <= 0.0, 0, np.where(p < caps, 1, 2)).astype(np.int8)
 
 
 def line_value(
-    s: float, vd: float, dd: float, f: Array, df: Array, y: Array, shift: Array, sigma: float, caps: Array
+    s: float,
+    vd: float,
+    dd: float,
+    f: Array,
+    df: Array,
+    y: Array,
+    shift: Array,
+    sigma: float,
+    caps: Array,
+    row_scale: Array | None = None,
 ) -> float:
     """The objective along a line, up to the constant ``1/2 v'v``."""
-    return s * vd + 0.5 * s**2 * dd + float(h(shift + 1.0 - y * (f + s * df), sigma, caps).sum())
+    t = shift + 1.0 - y * (f + s * df)
+    return s * vd + 0.5 * s**2 * dd + float(h(t, slopes(sigma, row_scale, len(f)), caps).sum())
 
 
 def line_slope(
-    s: float, vd: float, dd: float, f: Array, df: Array, y: Array, shift: Array, sigma: float, caps: Array
+    s: float,
+    vd: float,
+    dd: float,
+    f: Array,
+    df: Array,
+    y: Array,
+    shift: Array,
+    sigma: float,
+    caps: Array,
+    row_scale: Array | None = None,
 ) -> tuple[float, float]:
-    pull, piece = classify_rows(f + s * df, y, shift, sigma, caps)
+    pull, piece = classify_rows(f + s * df, y, shift, sigma, caps, row_scale)
     first = vd + s * dd - float(pull @ (y * df))
-    return first, dd + sigma * float((df**2)[piece == 1].sum())
+    return first, dd + float((slopes(sigma, row_scale, len(f)) * df**2)[piece == 1].sum())
 
 
-def line_search(vd: float, dd: float, f: Array, df: Array, y: Array, shift: Array, sigma: float, caps: Array) -> float:
+def line_search(
+    vd: float,
+    dd: float,
+    f: Array,
+    df: Array,
+    y: Array,
+    shift: Array,
+    sigma: float,
+    caps: Array,
+    row_scale: Array | None = None,
+) -> float:
     """The minimum along a line by golden section."""
-    args = (vd, dd, f, df, y, shift, sigma, caps)
+    args = (vd, dd, f, df, y, shift, sigma, caps, row_scale)
     far = 1.0
     while line_slope(far, *args)[0] < 0.0:
         far *= 2.0
@@ -48,13 +84,13 @@ def line_search(vd: float, dd: float, f: Array, df: Array, y: Array, shift: Arra
     return float(found.x)
 
 
-def primal(V: Array, b: float, Phi: Array, y: Array, C: float, loss: str) -> float:
+def primal(V: Array, b: float, Phi: Array, y: Array, C: float | Array, loss: str) -> float:
     slack = np.maximum(0.0, 1.0 - y * (Phi @ V + b))
-    return float(0.5 * V @ V + C * (slack.sum() if loss == "hinge" else (slack**2).sum()))
+    return float(0.5 * V @ V + np.sum(C * (slack if loss == "hinge" else slack**2)))
 
 
-def optimum(Phi: Array, y: Array, C: float, loss: str) -> float:
-    """The optimal objective of one output, as a smooth problem or a quadratic program in (v, b, slack)."""
+def optimum(Phi: Array, y: Array, C: float | Array, loss: str) -> float:
+    """The optimum of one output, C for all or each: a smooth problem or a quadratic program in (v, b, slack)."""
     n, m = Phi.shape
     if loss == "squared_hinge":
 
@@ -77,7 +113,7 @@ def optimum(Phi: Array, y: Array, C: float, loss: str) -> float:
     bounds: list[tuple[float | None, float | None]] = [(None, None)] * (m + 1) + [(0.0, None)] * n
 
     def cost(w: Array) -> tuple[float, Array]:
-        return float(0.5 * w[:m] @ w[:m] + C * w[m + 1 :].sum()), np.concatenate([w[:m], [0.0], np.full(n, C)])
+        return float(0.5 * w[:m] @ w[:m] + np.sum(C * w[m + 1 :])), np.concatenate([w[:m], [0.0], np.full(n, C)])
 
     found = minimize(
         cost,

@@ -9,17 +9,17 @@ from scipy.optimize import minimize
 Array = NDArray[np.float64]
 
 
-def mode(Phi: Array, t: Array, A: Array) -> Array:
-    """The most probable weights."""
+def mode(Phi: Array, t: Array, A: Array, c: Array | float = 1.0) -> Array:
+    """The most probable weights where row i was observed c_i times."""
 
     def negative(w: Array) -> tuple[float, Array]:
         f = Phi @ w
-        value = -t @ f + np.logaddexp(0.0, f).sum() + 0.5 * (A * w) @ w
-        return float(value), A * w - Phi.T @ (t - 1.0 / (1.0 + np.exp(-f)))
+        value = np.sum(c * (np.logaddexp(0.0, f) - t * f)) + 0.5 * (A * w) @ w
+        return float(value), A * w - Phi.T @ (c * (t - 1.0 / (1.0 + np.exp(-f))))
 
     def curvature(w: Array) -> Array:
         y = 1.0 / (1.0 + np.exp(-(Phi @ w)))
-        return Phi.T @ np.diag(y * (1.0 - y)) @ Phi + np.diag(A)
+        return Phi.T @ np.diag(c * y * (1.0 - y)) @ Phi + np.diag(A)
 
     found = minimize(
         negative,
@@ -32,13 +32,13 @@ def mode(Phi: Array, t: Array, A: Array) -> Array:
     return np.asarray(found.x)
 
 
-def evidence(Phi: Array, t: Array, A: Array) -> float:
+def evidence(Phi: Array, t: Array, A: Array, c: Array | float = 1.0) -> float:
     """The log evidence in Laplace's approximation."""
-    w = mode(Phi, t, A)
+    w = mode(Phi, t, A, c)
     f = Phi @ w
     y = 1.0 / (1.0 + np.exp(-f))
-    H = Phi.T @ np.diag(y * (1.0 - y)) @ Phi + np.diag(A)
-    likelihood = t @ np.log(y) + (1.0 - t) @ np.log(1.0 - y)
+    H = Phi.T @ np.diag(c * y * (1.0 - y)) @ Phi + np.diag(A)
+    likelihood = np.sum(c * (t * np.log(y) + (1.0 - t) * np.log(1.0 - y)))
     return float(likelihood - 0.5 * w @ (A * w) + 0.5 * np.log(A).sum() - 0.5 * np.linalg.slogdet(H)[1])
 
 

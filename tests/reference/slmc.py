@@ -11,7 +11,7 @@ Array = NDArray[np.float64]
 
 
 def objective(
-    name: str, params: dict[str, float], X: Array, Y: Array, Z: Array, C: float, loss: str, ridge: float
+    name: str, params: dict[str, float], X: Array, Y: Array, Z: Array, C: float | Array, loss: str, ridge: float
 ) -> float:
     """[W05, eq. 16] summed over the outputs, with ``ridge`` times the mean diagonal added to Kz."""
     Kz = kernels.gram(name, params, Z, Z)

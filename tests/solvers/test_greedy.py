@@ -222,24 +222,25 @@ def test_update_factor_notices_what_is_not_positive() -> None:
     assert not update_factor(L, np.array([[0.0, 1.0, 0.0]]), np.array([-1.0]))
 
 
-@given(st.integers(0, 10**6), st.sampled_from([1e-3, 1.0, 30.0]), st.booleans())
+@given(st.integers(0, 10**6), st.sampled_from([1e-3, 1.0, 30.0]), st.booleans(), st.booleans())
 @settings(deadline=None)
-def test_score_columns_equals_its_twin(seed: int, lam: float, hinge: bool) -> None:
+def test_score_columns_equals_its_twin(seed: int, lam: float, hinge: bool, weighed: bool) -> None:
     rng = np.random.default_rng(seed)
     n = 15
     columns, o = rng.normal(size=(3, n)), rng.normal(size=n)
     y = rng.choice([-1.0, 1.0], n)
     linear, diagonal = rng.normal(size=3), rng.uniform(0.1, 2.0, 3)
     gain, weight = np.empty((2, 3))
-    score_columns(columns, linear, diagonal, o, y, lam, hinge, gain, weight)
+    w = rng.uniform(0.1, 5.0, n) if weighed else None
+    score_columns(columns, linear, diagonal, o, y, lam, hinge, w, gain, weight)
     for c in range(3):
-        best, at = reference.score_column(columns[c], linear[c], diagonal[c], o, y, lam, hinge)
+        best, at = reference.score_column(columns[c], linear[c], diagonal[c], o, y, lam, hinge, w)
         assert gain[c] == pytest.approx(best, rel=1e-6, abs=1e-8)
         assert weight[c] == pytest.approx(at, rel=1e-2, abs=1e-4)
 
 
 def test_a_column_of_zeros_gains_nothing() -> None:
     gain, weight = np.ones((2, 1))
-    score_columns(np.zeros((1, 4)), np.zeros(1), np.zeros(1), np.zeros(4), np.ones(4), 1.0, True, gain, weight)
+    score_columns(np.zeros((1, 4)), np.zeros(1), np.zeros(1), np.zeros(4), np.ones(4), 1.0, True, None, gain, weight)
     assert gain[0] == 0.0
     assert weight[0] == 0.0

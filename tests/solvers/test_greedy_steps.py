@@ -178,9 +178,9 @@ def test_scores_do_not_depend_on_the_size_of_columns(size: float, hinge: bool) -
     columns, o, y = rng.normal(size=(5, 20)), rng.normal(size=20), rng.choice([-1.0, 1.0], 20)
     linear, diagonal = rng.normal(size=5), rng.uniform(0.5, 2.0, 5)
     (gain, weight), (scaled_gain, scaled_weight) = np.empty((2, 5)), np.empty((2, 5))
-    score_columns(columns, linear, diagonal, o, y, 0.5, hinge, gain, weight)
+    score_columns(columns, linear, diagonal, o, y, 0.5, hinge, None, gain, weight)
     scaled = (size * columns, size * linear, size**2 * diagonal)
-    score_columns(*scaled, o, y, 0.5, hinge, scaled_gain, scaled_weight)
+    score_columns(*scaled, o, y, 0.5, hinge, None, scaled_gain, scaled_weight)
     np.testing.assert_allclose(scaled_gain, gain, rtol=1e-6)
     np.testing.assert_allclose(size * scaled_weight, weight, rtol=1e-4)
     assert gain.min() > 0.0

@@ -119,5 +119,5 @@ def test_a_column_at_its_optimum_gains_nothing() -> None:
     """Nothing is left to fit, and the column is orthogonal to the others: its slope is exactly 0."""
     gain, weight = np.ones((2, 1))
     y = np.array([1.0, -1.0, 1.0])
-    score_columns(np.ones((1, 3)), np.zeros(1), np.ones(1), y, y, 1.0, False, gain, weight)
+    score_columns(np.ones((1, 3)), np.zeros(1), np.ones(1), y, y, 1.0, False, None, gain, weight)
     assert (gain[0], weight[0]) == (0.0, 0.0)

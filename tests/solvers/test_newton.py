@@ -24,6 +24,7 @@ signs = arrays(np.float64, N, elements=st.sampled_from([-1.0, 1.0]))
 shifts = arrays(np.float64, N, elements=st.floats(0.0, 2.0).map(lambda v: round(v, 4)))
 sigmas = st.sampled_from([0.01, 0.5, 1.0, 7.0, 1e4])
 caps_of_rows = arrays(np.float64, N, elements=st.sampled_from([0.1, 1.0, 5.0, np.inf]))
+row_scales = st.none() | arrays(np.float64, N, elements=st.sampled_from([1e-3, 0.5, 1.0, 3.0, 40.0]))
 
 
 class Blocks:
@@ -84,31 +85,50 @@ def dual(Phi: Array, Y: Array, alpha: Array, C: float, loss: str) -> float:
     return float(value if loss == "hinge" else value - np.sum(alpha**2) / (4.0 * C))
 
 
-@given(rows, signs, shifts, sigmas, caps_of_rows)
+@given(rows, signs, shifts, sigmas, caps_of_rows, row_scales)
 @settings(deadline=None)
-def test_classify_rows_equals_its_twin(f: Array, y: Array, shift: Array, sigma: float, caps: Array) -> None:
+def test_classify_rows_equals_its_twin(
+    f: Array, y: Array, shift: Array, sigma: float, caps: Array, scale: Array | None
+) -> None:
     pull, piece = np.empty(N), np.empty(N, dtype=np.int8)
-    classify_rows(f, y, shift, sigma, caps, pull, piece)
-    expected_pull, expected_piece = reference.classify_rows(f, y, shift, sigma, caps)
+    classify_rows(f, y, shift, sigma, caps, scale, pull, piece)
+    expected_pull, expected_piece = reference.classify_rows(f, y, shift, sigma, caps, scale)
     assert np.array_equal(pull, expected_pull)
     assert np.array_equal(piece, expected_piece)
 
 
-@given(st.floats(0.0, 3.0), numbers, st.floats(0.01, 3.0), rows, rows, signs, shifts, sigmas, caps_of_rows)
+@given(st.floats(0.0, 3.0), numbers, st.floats(0.01, 3.0), rows, rows, signs, shifts, sigmas, caps_of_rows, row_scales)
 @settings(deadline=None)
 def test_line_slope_equals_its_twin(
-    s: float, vd: float, dd: float, f: Array, df: Array, y: Array, shift: Array, sigma: float, caps: Array
+    s: float,
+    vd: float,
+    dd: float,
+    f: Array,
+    df: Array,
+    y: Array,
+    shift: Array,
+    sigma: float,
+    caps: Array,
+    scale: Array | None,
 ) -> None:
-    args = (s, vd, dd, f, df, y, shift, sigma, caps)
+    args = (s, vd, dd, f, df, y, shift, sigma, caps, scale)
     assert np.allclose(line_slope(*args), reference.line_slope(*args), rtol=1e-10, atol=1e-10 * sigma)
 
 
-@given(numbers, st.floats(0.01, 3.0), rows, rows, signs, shifts, sigmas, caps_of_rows)
+@given(numbers, st.floats(0.01, 3.0), rows, rows, signs, shifts, sigmas, caps_of_rows, row_scales)
 @settings(deadline=None)
 def test_line_search_reaches_the_minimum_of_its_twin(
-    vd: float, dd: float, f: Array, df: Array, y: Array, shift: Array, sigma: float, caps: Array
+    vd: float,
+    dd: float,
+    f: Array,
+    df: Array,
+    y: Array,
+    shift: Array,
+    sigma: float,
+    caps: Array,
+    scale: Array | None,
 ) -> None:
-    args = (vd, dd, f, df, y, shift, sigma, caps)
+    args = (vd, dd, f, df, y, shift, sigma, caps, scale)
     at_zero = reference.line_slope(0.0, *args)[0]
     assume(at_zero < -1e-6)
     s = line_search(*args)
@@ -124,7 +144,7 @@ def test_full_newton_step_has_length_exactly_one() -> None:
     second = 1.0 + 2.0 * (df @ df)
     first = 1.0 - 2.0 * df.sum()
     scale = -first / second
-    assert line_search(scale, scale**2, f, scale * df, y, np.zeros(3), 2.0, np.full(3, np.inf)) == 1.0
+    assert line_search(scale, scale**2, f, scale * df, y, np.zeros(3), 2.0, np.full(3, np.inf), None) == 1.0
 
 
 @pytest.mark.parametrize("loss", LOSSES)

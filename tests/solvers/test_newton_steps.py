@@ -162,12 +162,12 @@ def test_multipliers_to_start_from_are_brought_within_their_bounds(monkeypatch: 
     np.testing.assert_allclose(shifts[0], np.clip(alpha.T, 0.0, 4.0) / 4.0, atol=1e-9)
 
 
-def line(seed: int, size: float) -> tuple[float, float, Array, Array, Array, Array, float, Array]:
+def line(seed: int, size: float) -> tuple[float, float, Array, Array, Array, Array, float, Array, None]:
     """A line of twelve rows that descends at its start, in a unit of its own."""
     rng = np.random.default_rng(seed)
     f, df, y = rng.normal(size=12), rng.normal(size=12), rng.choice([-1.0, 1.0], 12)
     shift, caps = rng.random(12), rng.choice([0.5, 2.0, np.inf], 12)
-    descending = (f, df, y, shift, 1.5 * size, size * caps)
+    descending = (f, df, y, shift, 1.5 * size, size * caps, None)
     slope = reference.line_slope(0.0, 0.0, size, *descending)[0]
     return (-abs(slope) - slope - size, size, *descending)
 
@@ -196,4 +196,4 @@ def test_a_line_search_takes_few_slopes_in_any_unit(seed: int, monkeypatch: pyte
 def test_a_line_that_does_not_bend_is_searched_by_doubling(corner: float, length: float) -> None:
     """It descends evenly until a row is in the way, which then makes it level."""
     f, df, y = np.array([1.0 + corner]), np.array([-1.0]), np.ones(1)
-    assert line_search(-1.0, 0.0, f, df, y, np.zeros(1), 1e3, np.ones(1)) == length
+    assert line_search(-1.0, 0.0, f, df, y, np.zeros(1), 1e3, np.ones(1), None) == length

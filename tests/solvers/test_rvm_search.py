@@ -26,9 +26,9 @@ def starts(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Array, Array]]:
     """The precisions and the weights from which each mode is sought."""
     seen: list[tuple[Array, Array]] = []
 
-    def watched(Phi: Array, t: Array, alpha: Array, w: Array) -> Mode:
+    def watched(Phi: Array, t: Array, alpha: Array, w: Array, c: Array | None) -> Mode:
         seen.append((alpha, w))
-        return find_mode(Phi, t, alpha, w)
+        return find_mode(Phi, t, alpha, w, c)
 
     monkeypatch.setattr(rvm, "find_mode", watched)
     return seen

@@ -75,10 +75,10 @@ def test_a_method_without_c_is_searched_for_gamma_alone(two_classes: Rows) -> No
         def fit(self, X, y):
             return SVM.fit(self, X, y)
 
-        def _train(self, X, Y, kernel, rng):
+        def _train(self, X, Y, kernel, rng, weights):
             self.C = 1.0
             try:
-                return super()._train(X, Y, kernel, rng)
+                return super()._train(X, Y, kernel, rng, weights)
             finally:
                 del self.C
 

@@ -24,6 +24,7 @@ from sparsegen.methods.shared.parameters import (
     positional,
     whole,
 )
+from sparsegen.methods.shared.row_weights import RowWeights
 
 DEFAULT_VECTORS = 16
 
@@ -70,10 +71,11 @@ class CountedVectors(Parameterized):
     )
     C: float = LOSS_WEIGHT
 
-    def _count_vectors(self, X: Array, Y: Array, kernel: BoundKernel) -> int:
-        return count_vectors(
-            self.n_vectors, self.ratio, Y, lambda: full_svm(np.asarray(X, np.float64), Y, kernel, self.C)[0]
-        )
+    def _count_vectors(self, X: Array, Y: Array, kernel: BoundKernel, weights: RowWeights | None = None) -> int:
+        def svm_coef() -> Array:
+            return full_svm(np.asarray(X, np.float64), Y, kernel, self.C, weights=weights)[0]
+
+        return count_vectors(self.n_vectors, self.ratio, Y, svm_coef)
 
 
 class MovableVectors(CountedVectors):
@@ -95,9 +97,9 @@ class MovableVectors(CountedVectors):
     tol: float = TOL
     block_rows: int | None = BLOCK_ROWS
 
-    def _count_vectors(self, X: Array, Y: Array, kernel: BoundKernel) -> int:
+    def _count_vectors(self, X: Array, Y: Array, kernel: BoundKernel, weights: RowWeights | None = None) -> int:
         if isinstance(self.init, str):
-            return super()._count_vectors(X, Y, kernel)
+            return super()._count_vectors(X, Y, kernel, weights)
         given = len(np.atleast_1d(self.init))
         if self.n_vectors not in (None, given) or self.ratio is not None:
             raise OptionError(f"init holds {given} vectors; leave n_vectors and ratio out")

@@ -6,6 +6,7 @@ its parameters and supplies ``_train``; everything else that a user of scikit-le
 
 from __future__ import annotations
 
+import inspect
 import warnings
 from abc import abstractmethod
 from dataclasses import dataclass, field
@@ -26,6 +27,14 @@ from sparsegen.errors import DataError, OptionError
 from sparsegen.kernels import KERNELS, BoundKernel
 from sparsegen.methods.shared.parameters import NOT_NEGATIVE, POSITIVE, Parameterized, one_of, parameter, whole
 from sparsegen.methods.shared.probability import calibrated
+from sparsegen.methods.shared.row_weights import (
+    BALANCED,
+    RowWeights,
+    checked_sample_weight,
+    class_weights,
+    row_weights,
+    weighted_mean,
+)
 from sparsegen.methods.shared.sklearn_private import fit_context
 from sparsegen.model import Label, SparseModel, Transform
 from sparsegen.solvers.blocks import row_slices
@@ -86,6 +95,8 @@ class SparseClassifier(Parameterized, Classifier):
     """Types of rows that training takes as they are; the first is what all others become."""
     searched: ClassVar[tuple[str, ...]] = ()
     """Those of gamma and C that ``sparsegen.train`` chooses by cross-validation where nobody says what they are."""
+    unweighted: ClassVar[str] = ""
+    """Why ``sample_weight`` and ``class_weight`` mean nothing to the method; ``fit`` then refuses them."""
     coefficient_formula: ClassVar[str] = ""
     """How ``K(Z, Z)^-1`` is part of the coefficients, with the equation; empty where it is not."""
 
@@ -105,23 +116,53 @@ class SparseClassifier(Parameterized, Classifier):
         "score then moves to where both classes are equally probable",
         "boolean",
     )
+    class_weight: dict[Any, float] | str | None = parameter(
+        None,
+        "what the loss of a class's rows is multiplied by: a mapping by label, in which a class left out has 1, or "
+        '``"balanced"``, under which all classes have the same sum of weights and a row has 1 on average',
+        dict,
+        one_of(BALANCED),
+    )
     random_state: Any = parameter(None, "seed; methods that draw nothing at random accept it too", "random_state")
 
+    def __init_subclass__(cls, **options: Any) -> None:
+        """Refuse a method that says neither how rows are weighed nor why they cannot be."""
+        super().__init_subclass__(**options)
+        if "weights" not in inspect.signature(cls._train).parameters:
+            raise OptionError(
+                f"_train of {cls.__name__} takes no weights of rows; let it take them as its last argument, or None, "
+                "and set `unweighted` to the reason where the method has no use for them"
+            )
+
     @fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
-    def fit(self, X: ArrayLike, y: ArrayLike, groups: ArrayLike | None = None) -> Self:
-        """Train on the rows of ``X`` with labels ``y``.
+    def fit(
+        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None, groups: ArrayLike | None = None
+    ) -> Self:
+        """Train on the rows of ``X`` with labels ``y``; a row counts as often as its sample weight says, 0 is never.
 
         Rows of one group are never both trained on and scored where ``probability`` is learned.
         """
         rows, labels = validate_data(self, X, y, dtype=self.row_types, order="C")
         check_classification_targets(labels)
+        counts = checked_sample_weight(sample_weight, len(rows))
+        check_consistent_length(rows, groups)
+        of_rows = None if groups is None else np.asarray(groups)
+        if counts is not None and not counts.all():
+            counted = counts > 0.0
+            rows, labels = rows[counted], labels[counted]
+            of_rows = None if of_rows is None else of_rows[counted]
+            counts = None if np.all(counts[counted] == 1.0) else counts[counted]
         self.classes_, index = np.unique(labels, return_inverse=True)
         if len(self.classes_) < 2:
             raise DataError(f"training needs two classes or more, but every row has the one class {self.classes_[0]!r}")
-        kernel = self._bind_kernel(rows)
+        self.class_weight_ = class_weights(self.class_weight, self.classes_, index, counts)
+        weights = row_weights(counts, self.class_weight_, index)
+        if weights is not None and self.unweighted:
+            raise OptionError(f"method {self.method!r} cannot weigh rows: {self.unweighted}")
+        kernel = self._bind_kernel(rows, counts)
         Y = sign_matrix(index, len(self.classes_))
         with one_thread():  # no fight over cores either
-            expansion = self._train(rows, Y, kernel, check_random_state(self.random_state))
+            expansion = self._train(rows, Y, kernel, check_random_state(self.random_state), weights)
         offset = np.zeros(rows.shape[1]) if expansion.offset is None else expansion.offset
         scale = np.ones(rows.shape[1]) if expansion.scale is None else expansion.scale
         self.model_ = SparseModel(
@@ -131,19 +172,21 @@ class SparseClassifier(Parameterized, Classifier):
             kernels=expansion.kernels or (kernel,),
             transform=Transform(offset, scale, expansion.projection),
             classes=model_labels(self.classes_),
-            card=self._card(expansion),
+            card=self._card(expansion, counts),
         )
         if self.probability:
-            check_consistent_length(rows, groups)
+            loss = None if weights is None else weights.loss
             self.model_ = calibrated(
-                self, self.model_, rows, labels, groups=None if groups is None else np.asarray(groups)
+                self, self.model_, rows, labels, groups=of_rows, sample_weight=counts, weights=loss
             )
         self.n_iter_ = max(1, int(expansion.facts.get("iterations", 1)))
         return self
 
     @abstractmethod
-    def _train(self, X: Array, Y: Array, kernel: BoundKernel, rng: np.random.RandomState) -> Expansion:
-        """Return the expansion for rows ``X`` and signs ``Y`` (n, n_outputs)."""
+    def _train(
+        self, X: Array, Y: Array, kernel: BoundKernel, rng: np.random.RandomState, weights: RowWeights | None
+    ) -> Expansion:
+        """Return the expansion for rows ``X`` and signs ``Y`` (n, n_outputs); no weights are weights of 1."""
 
     def decision_function(self, X: ArrayLike) -> Array:
         """Return scores: (n,) for two classes, (n, n_classes) for more."""
@@ -187,7 +230,7 @@ class SparseClassifier(Parameterized, Classifier):
         check_is_fitted(self)
         return self.model_.intercept
 
-    def _bind_kernel(self, X: Array) -> BoundKernel:
+    def _bind_kernel(self, X: Array, counts: Array | None = None) -> BoundKernel:
         """Return the kernel with the parameters of this estimator."""
         family = KERNELS[self.kernel]
         values: dict[str, Any] = {}
@@ -196,7 +239,7 @@ class SparseClassifier(Parameterized, Classifier):
             sources[family.scale_parameter] = "gamma"
         for name, source in sources.items():
             value = getattr(self, source)
-            values[name] = scale_gamma(X) if source == "gamma" and value == "scale" else float(value)
+            values[name] = scale_gamma(X, counts) if source == "gamma" and value == "scale" else float(value)
         if taken := sorted((set(family.parameters) - set(sources)) & set(self.get_params(deep=False))):
             both = f"kernel {self.kernel!r} and method {self.method!r} both have a parameter {taken[0]!r}"
             raise OptionError(f"{both}; rename the kernel's")
@@ -206,13 +249,19 @@ class SparseClassifier(Parameterized, Classifier):
             values[str(name)] = value
         return family.bind(**values)
 
-    def _card(self, expansion: Expansion) -> dict[str, Any]:
+    def _card(self, expansion: Expansion, counts: Array | None) -> dict[str, Any]:
         params = {name: _plain(value) for name, value in sorted(self.get_params(deep=False).items())}
-        if params.get("kernel_params") is None:  # most kernels have none, and a card need not say so
-            params.pop("kernel_params", None)
+        for name in ("class_weight", "kernel_params"):  # most models have none, and a card need not say so
+            if params.get(name) is None:
+                params.pop(name, None)
         card = {"method": self.method, "parameters": params, "fit": expansion.facts, "sparsegen": __version__}
         if self.coefficient_formula:
             card["coefficients"] = f"{self.coefficient_formula}; no m x m matrix is stored"
+        if self.class_weight is not None:
+            by_class = zip(model_labels(self.classes_), self.class_weight_.tolist(), strict=True)
+            card["class_weights"] = {str(label): weight for label, weight in by_class}
+        if counts is not None:
+            card["sample_weights"] = {"low": float(counts.min()), "high": float(counts.max())}
         if hasattr(self, "feature_names_in_"):
             card["feature_names"] = [str(name) for name in self.feature_names_in_]
         return card
@@ -240,11 +289,19 @@ def _plain(value: Any) -> Any:
     return value if isinstance(value, int | float | str | None) else type(value).__name__
 
 
-def scale_gamma(X: NDArray[Any]) -> float:
-    """Return what ``gamma="scale"`` stands for, ``1 / (n_features * X.var())``; 1 where no feature varies."""
-    centre = float(X.mean(dtype=np.float64))
-    squares = (((X[rows] - centre) ** 2).sum(dtype=np.float64) for rows in row_slices(len(X), VARIANCE_ROWS))
-    variance = float(sum(squares)) / X.size
+def scale_gamma(X: NDArray[Any], counts: Array | None = None) -> float:
+    """Return what ``gamma="scale"`` stands for, ``1 / (n_features * X.var())``; 1 where no feature varies.
+
+    A row counts as often as ``counts`` says.
+    """
+    centre = float(X.mean(dtype=np.float64)) if counts is None else float(weighted_mean(X, counts).mean())
+    total = 0.0
+    for rows in row_slices(len(X), VARIANCE_ROWS):
+        squares = (X[rows] - centre) ** 2
+        if counts is not None:
+            squares *= counts[rows, None]
+        total += float(squares.sum(dtype=np.float64))
+    variance = total / (X.size if counts is None else counts.sum() * X.shape[1])
     return 1.0 / (X.shape[1] * variance) if variance > 0.0 else 1.0
 
 

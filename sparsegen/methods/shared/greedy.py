@@ -38,6 +38,7 @@ from sparsegen.methods.shared.parameters import (
     positional,
     whole,
 )
+from sparsegen.methods.shared.row_weights import RowWeights
 from sparsegen.solvers.greedy import GrowingMachine, independent
 
 UNREGULARIZED_LAM = 1e-5  # lam of the machines without regularisation [K06, 4]
@@ -81,16 +82,20 @@ class GreedyClassifier(SingleKernelClassifier):
     def _choose(self, growth: Growth, rng: np.random.RandomState) -> tuple[int, float | None] | None:
         """Return the next row and the coefficient it starts with, if known; ``None`` where no row is left."""
 
-    def _machine(self, y: Array) -> GrowingMachine:
+    def _machine(self, y: Array, weights: Array | None = None) -> GrowingMachine:
         lam = 1.0 / (2.0 * float(self.C)) if getattr(self, "regularize", True) else UNREGULARIZED_LAM
         hinge = getattr(self, "loss", "squared_hinge") == "squared_hinge"
-        return GrowingMachine(np.ascontiguousarray(y), lam, hinge=hinge, intercept=bool(self.fit_intercept))
+        return GrowingMachine(
+            np.ascontiguousarray(y), lam, hinge=hinge, intercept=bool(self.fit_intercept), weights=weights
+        )
 
-    def _train(self, X: Array, Y: Array, kernel: BoundKernel, rng: np.random.RandomState) -> Expansion:
+    def _train(
+        self, X: Array, Y: Array, kernel: BoundKernel, rng: np.random.RandomState, weights: RowWeights | None
+    ) -> Expansion:
         m = asked_or_default(self.n_vectors, Y)
         training, cache_bytes = DistinctRows(X), int(getattr(self, "cache_bytes", 0))
         started = time.perf_counter()
-        n_outputs = Y.shape[1]
+        n_outputs, of_rows = Y.shape[1], None if weights is None else weights.loss
         chosen: list[int] = []
         steps = 0
         with progress.task(f"training {self.method}", m) as advance:
@@ -99,12 +104,12 @@ class GreedyClassifier(SingleKernelClassifier):
                 deadline = np.inf
                 if self.max_seconds is not None:
                     deadline = started + float(self.max_seconds) * (k + 1) / n_outputs
-                machine = self._machine(Y[:, k])
+                machine = self._machine(Y[:, k], of_rows)
                 growth = Growth(training, kernel, machine, cache_bytes, self._follows_distances)
                 steps += self._grow(growth, budget, deadline, rng, advance)
                 chosen += [j for j in growth.chosen if j not in chosen]
                 del growth, machine  # their cache and columns make room for those of the next
-        coef, intercept, facts = self._solve_all(X, Y, kernel, chosen)
+        coef, intercept, facts = self._solve_all(X, Y, kernel, chosen, of_rows)
         return expand(X, coef, intercept, {"iterations": steps + facts.pop("iterations"), **facts})
 
     def _grow(
@@ -139,7 +144,7 @@ class GreedyClassifier(SingleKernelClassifier):
         return steps
 
     def _solve_all(
-        self, X: Array, Y: Array, kernel: BoundKernel, chosen: list[int]
+        self, X: Array, Y: Array, kernel: BoundKernel, chosen: list[int], weights: Array | None
     ) -> tuple[Array, Array, dict[str, Any]]:
         """Return coefficients (n_outputs, n) and biases of all outputs on the chosen rows, and facts."""
         rows = np.array(chosen, dtype=np.intp)
@@ -147,12 +152,13 @@ class GreedyClassifier(SingleKernelClassifier):
         if chosen:
             K, columns = kernel.gram(X[rows], X[rows]), gram(kernel, X[rows], X)
         if Y.shape[1] > 1:  # rows that two machines have chosen may still span each other
-            kept = independent(self._machine(Y[:, 0]).lam * K + columns @ columns.T)
+            own = self._machine(Y[:, 0], weights)
+            kept = independent(own.lam * K + own.weighed(columns) @ columns.T)
             rows, K, columns = rows[kept], K[np.ix_(kept, kept)], columns[kept]
         coef, intercept = np.zeros((Y.shape[1], len(X))), np.zeros(Y.shape[1])
         objective, steps, solved = 0.0, 0, True
         for k in range(Y.shape[1]):
-            machine = self._machine(Y[:, k])
+            machine = self._machine(Y[:, k], weights)
             machine.load(columns, K, np.zeros(len(K) + machine.first))
             if machine.d:
                 steps += machine.solve(self.max_iter)

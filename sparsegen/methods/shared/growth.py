@@ -184,12 +184,21 @@ def gram(kernel: BoundKernel, few: Array, many: Array) -> Array:
 
 def gain(machine: GrowingMachine, block: Candidates) -> tuple[Array, Array]:
     """Basis selection method 2 [K06, eq. 7]: what the new function gains while the others stay as they are."""
-    gains, weights = np.empty((2, len(block.columns)))
+    gains, coefficients = np.empty((2, len(block.columns)))
     linear = block.cross @ machine.beta[machine.first :]
     score_columns(
-        block.columns, linear, block.diagonal, machine.o, machine.y, machine.lam, machine.hinge, gains, weights
+        block.columns,
+        linear,
+        block.diagonal,
+        machine.o,
+        machine.y,
+        machine.lam,
+        machine.hinge,
+        machine.weights,
+        gains,
+        coefficients,
     )
-    return gains, weights
+    return gains, coefficients
 
 
 def full_gain(max_iter: int) -> Score:
@@ -211,4 +220,4 @@ def full_gain(max_iter: int) -> Score:
 def steepness(machine: GrowingMachine, block: Candidates) -> tuple[Array, None]:
     """MARK [K06, 4]: the size of the objective's derivative in the coefficient of the new function."""
     linear = block.cross @ machine.beta[machine.first :]
-    return np.abs(machine.lam * linear - block.columns @ machine.residual), None
+    return np.abs(machine.lam * linear - block.columns @ machine.pull), None

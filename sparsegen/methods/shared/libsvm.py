@@ -10,6 +10,7 @@ from sklearn.svm import SVC
 from sparsegen import progress
 from sparsegen.arrays import Array
 from sparsegen.kernels import KERNELS, BoundKernel
+from sparsegen.methods.shared.row_weights import RowWeights
 
 CACHE_MB = 500
 PRECOMPUTED = {"kernel": "precomputed"}
@@ -36,14 +37,17 @@ def train_svc(
     return machine, coef, float(machine.intercept_[0])
 
 
-def full_svm(X: Array, Y: Array, kernel: BoundKernel, C: float, tol: float = 1e-3) -> tuple[Array, Array]:
+def full_svm(
+    X: Array, Y: Array, kernel: BoundKernel, C: float, tol: float = 1e-3, weights: RowWeights | None = None
+) -> tuple[Array, Array]:
     """Return ``alpha * y`` (n_outputs, n) and biases of one SVC per column of ``Y``."""
     n_outputs = Y.shape[1]
     coef, intercept = np.zeros((n_outputs, len(X))), np.zeros(n_outputs)
     options = libsvm_options(kernel)
     rows = kernel.gram(X, X) if options is None else X
+    of_rows = None if weights is None else weights.loss
     with progress.task("training reference SVM", n_outputs) as advance:
         for k in range(n_outputs):
-            _, coef[k], intercept[k] = train_svc(rows, Y[:, k], options or PRECOMPUTED, C, tol)
+            _, coef[k], intercept[k] = train_svc(rows, Y[:, k], options or PRECOMPUTED, C, tol, of_rows)
             advance(f"machine {k + 1} of {n_outputs}")
     return coef, intercept

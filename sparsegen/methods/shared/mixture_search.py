@@ -26,6 +26,7 @@ from sparsegen.methods.shared.count import MovableVectors
 from sparsegen.methods.shared.estimator import Expansion, warn_unsolved
 from sparsegen.methods.shared.multiple_kernels import MixtureClassifier, MixtureObjective, base_kernels
 from sparsegen.methods.shared.parameters import N_INIT
+from sparsegen.methods.shared.row_weights import RowWeights, loss_weight, row_counts, weighted_std
 from sparsegen.methods.shared.slmc_objective import SlmcObjective
 from sparsegen.methods.shared.start import start_vectors
 from sparsegen.solvers.descent import lbfgs
@@ -56,20 +57,23 @@ class SparseMixture(MovableVectors, MixtureClassifier):
     def _weight_search(self) -> WeightSearch:
         """Return how weights are found for fixed vectors."""
 
-    def _train(self, X: Array, Y: Array, kernel: BoundKernel, rng: np.random.RandomState) -> Expansion:
-        m = self._count_vectors(X, Y, kernel)
+    def _train(
+        self, X: Array, Y: Array, kernel: BoundKernel, rng: np.random.RandomState, weights: RowWeights | None
+    ) -> Expansion:
+        m = self._count_vectors(X, Y, kernel, weights)
         kernels = base_kernels(kernel, self.n_kernels, self.gammas)
+        deviation = weighted_std(X, row_counts(weights))
         search = MixtureSearch(
-            self.objective(X, Y, kernels, Loss(self.loss, float(self.C)), self.block_rows),
+            self.objective(X, Y, kernels, Loss(self.loss, loss_weight(self.C, weights)), self.block_rows),
             self._weight_search(),
-            unit=float(X.std()) * np.sqrt(m) or 1.0,  # the first step moves each vector by about one deviation
+            unit=deviation * np.sqrt(m) or 1.0,  # the first step moves each vector by about one deviation
             tol=float(self.tol),
             max_iter=int(self.max_iter) if self.optimize == "vectors" else 0,
         )
         found = []
         for start in range(self.n_init):
             title = f"training {self.method}" + (f", start {start + 1} of {self.n_init}" if self.n_init > 1 else "")
-            found += search.ends(start_vectors(X, Y, m, self.init, rng), title)
+            found += search.ends(start_vectors(X, Y, m, self.init, rng, weights), title)
         return search.expansion(min(found, key=lambda end: end.value))
 
 

@@ -2,12 +2,13 @@
 
 Divided by C n, the objective of :mod:`sparsegen.methods.slmc` is a mean over rows:
 
-    1/n sum_i sum_k loss_ik + 1/(2 C n) sum_k beta_k' Kz beta_k + rho/(2 C n) |P - P0|^2
+    1/n sum_i s_i sum_k loss_ik + 1/(2 C n) sum_k beta_k' Kz beta_k + rho/(2 C n) |P - P0|^2
 
 A minibatch gives the gradient of the first term; the second changes slowly and is looked at every ``REFRESH`` steps.
 The exact solve for (beta, b) starts where this ends.
 
-Symbols: as in :mod:`sparsegen.methods.slmc`; A = beta' (m, n_outputs).
+Symbols: as in :mod:`sparsegen.methods.slmc`; A = beta' (m, n_outputs). Where rows have weights, C is their mean C and
+s_i the share of row i's in it; otherwise s_i is 1.
 """
 
 from __future__ import annotations
@@ -98,9 +99,11 @@ class MinibatchObjective:
         self.P: Numbers | None = None if P is None else P.astype(np.float32)
         self.P0 = None if self.P is None else self.P.copy()
         self.A: Numbers = np.zeros((len(Z), Y.shape[1]), np.float32)
-        self.b: Numbers = Y.mean(axis=0).astype(np.float32)
+        scale = loss.row_scale
+        self._row_scale: Numbers | None = None if scale is None else scale.astype(np.float32)[:, None]
+        self.b: Numbers = (Y.mean(axis=0) if scale is None else scale @ Y / len(Y)).astype(np.float32)
         self._offset = None if offset is None else offset.astype(np.float32)
-        self._weight = np.float32(1.0 / (float(np.mean(loss.C)) * len(X)))
+        self._weight = np.float32(1.0 / (loss.mean_weight * len(X)))
         self._rho = np.float32(rho)
         self._calls = 0
         self._norm: tuple[Numbers, Numbers] | None = None
@@ -118,6 +121,8 @@ class MinibatchObjective:
         block = self.kernel.block(map_rows(self.P, X), self.Z)
         slack = np.maximum(0.0, 1.0 - Y * (block.value @ self.A + self.b))
         pull = (2.0 * slack if self.loss.name == "squared_hinge" else np.sign(slack)) * Y
+        if self._row_scale is not None:
+            pull = pull * self._row_scale[rows]
         G = np.asarray(pull / -len(rows), np.float32)
         weights: Numbers = G @ self.A.T
         norm_Z, norm_A = self._norm_gradients()

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from quick_methods import QUICK
 from reference import Rows
+from repeated_rows import expected_failures
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import log_loss
@@ -20,7 +21,7 @@ from sparsegen.methods.shared.probability import with_zero_at_one_half
 
 
 @pytest.mark.filterwarnings("ignore:scores of rows that were left out")  # the checks' labels are random
-@parametrize_with_checks([SVM(probability=True)])
+@parametrize_with_checks([SVM(probability=True)], expected_failed_checks=expected_failures)
 def test_scikit_learn_accepts_it_with_probabilities(estimator, check) -> None:
     check(estimator)
 
