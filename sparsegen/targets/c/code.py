@@ -133,12 +133,12 @@ class CCode:
             **self.own_values,
         }
 
-    @property
+    @cached_property
     def source(self) -> bytes:
         """The C source, which includes ``<name>.h`` from its own folder."""
         return self.render("c/model.c.j2")
 
-    @property
+    @cached_property
     def header(self) -> bytes:
         """The C header."""
         return self.render("c/model.h.j2")
