@@ -12,7 +12,7 @@ import itertools
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, Literal
 
@@ -198,6 +198,7 @@ def works(build: Build, level: str) -> bool:
         return False
 
 
+@lru_cache(maxsize=1)  # other attacks take the same models
 def make_groups(seed: int, number: int) -> list[Group]:
     """Return the models of a round, by input type: of every kernel, format and input one, in a shape of its own."""
     rng = np.random.default_rng([seed, number])

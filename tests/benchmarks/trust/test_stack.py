@@ -6,17 +6,18 @@ import re
 from dataclasses import replace
 
 import pytest
+from golden_models import SMALL
 
 from benchmarks.trust import Outcome, stack
-from benchmarks.trust.compilers import make_groups
+from sparsegen.targets import TARGETS
 
 EMPTY = Outcome("test", 0, "exports", 0)
-EXPORT = make_groups(seed=2, number=0)[0].exports[0]
-SAID = f"""
-{EXPORT.name}.c:9:5:{EXPORT.name}_exp2\t8\tstatic
-{EXPORT.name}.c:20:6:{EXPORT.name}_scores\t100\tstatic
-{EXPORT.name}.c:60:5:{EXPORT.name}_predict\t16\tstatic
-{EXPORT.name}.c:90:5:{EXPORT.name}_selftest\t50\tstatic
+EXPORT = TARGETS["c"].export(SMALL["binary_rbf"], "m")
+SAID = """
+m.c:9:5:m_exp2\t8\tstatic
+m.c:20:6:m_scores\t100\tstatic
+m.c:60:5:m_predict\t16\tstatic
+m.c:90:5:m_selftest\t50\tstatic
 """
 
 
