@@ -78,7 +78,7 @@ class Compiler:
         with tempfile.TemporaryDirectory(prefix="sparsegen-") as name:
             folder = Path(name)
             (source,) = write_files(export, folder)
-            command = [*self.command, level, "-fstack-usage", "-c", source, "-o", str(folder / "made.o")]
+            command = [*self.command, level, "-fstack-usage", "-S", source, "-o", str(folder / "made.s")]
             finished = run_tool(command, folder)
             if finished.returncode != 0:
                 raise ToolError(finished.stderr.decode(errors="replace"))

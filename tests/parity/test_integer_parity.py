@@ -33,8 +33,10 @@ from benchmarks.trust._together import (
 )
 from sparsegen.devices import DEVICES
 from sparsegen.devices.host import Host
+from sparsegen.lowering.formats import Format
 from sparsegen.lowering.quantize import MAX_OCTAVE
 from sparsegen.model import VOTES
+from sparsegen.targets import TARGETS
 from sparsegen.targets.c.avr import avr_values
 
 DEVICES_TRIED = ("cortex-m0plus", "cortex-m4f", "rv32imc", "atmega328p")
@@ -80,9 +82,14 @@ def test_the_host_equals_the_simulator_on_every_sample(cases, reads, dtype):
 
 
 @cache
-def tail_export(d, dtype, reads, loops):
+def tail_program(d, dtype, reads):
     of = tail_model(d, pixels=reads.startswith("raw"))
-    return integer_export_of(of, f"m{dtype}_{d}", dtype, reads, rows(of), loops)
+    return TARGETS["c"].lower(of, Format(dtype, reads, rows=rows(of)))
+
+
+@cache
+def tail_export(d, dtype, reads, loops):
+    return TARGETS["c"].write(tail_program(d, dtype, reads), f"m{dtype}_{d}", loops)
 
 
 @pytest.mark.parametrize("name", DEVICES_TRIED)
@@ -122,15 +129,19 @@ MORE = {
 }
 
 
+@cache
+def lowered(kind, dtype):
+    """Return the program of a model, which every device prints with its own loops."""
+    case = MORE[kind]
+    return TARGETS["c"].lower(case.model, Format(dtype, "f32", rows=case.rows))
+
+
 @pytest.mark.parametrize("name", DEVICES_TRIED)
 @pytest.mark.parametrize("dtype", [*INTEGERS, "q7c8"])
 def test_every_kind_of_model_on_devices(name, dtype):
     device = DEVICES[name]
     require(device)
-    exports = [
-        integer_export_of(case.model, f"m_{kind.replace('-', '_')}", dtype, "f32", case.rows, device.loops)
-        for kind, case in MORE.items()
-    ]
+    exports = [TARGETS["c"].write(lowered(kind, dtype), f"m_{kind.replace('-', '_')}", device.loops) for kind in MORE]
     batch = 4 if name == "atmega328p" else len(exports)  # its 32 KB hold a few of them
     for first in range(0, len(exports), batch):
         some = exports[first : first + batch]
