@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from sparsegen.methods.shared.row_weights import class_weights
 
-MIN_TRAIN_ROWS, MIN_TEST_ROWS = 10, 5
+MIN_TRAIN_ROWS, MIN_TEST_ROWS = 10, 3
 RARE_SHARE = 0.5  # of the rows a class would have if all had as many
 MOST_NAMED = 5
 

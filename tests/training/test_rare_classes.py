@@ -25,7 +25,7 @@ def told(train: NDArray[Any], test: NDArray[Any], class_weight: object = None) -
 
 
 def test_enough_rows_are_no_news() -> None:
-    assert told(labels(ok=300, fault=10), labels(ok=100, fault=5)) == []
+    assert told(labels(ok=300, fault=10), labels(ok=100, fault=3)) == []
 
 
 def test_few_rows_of_a_class_are_told_with_what_they_mean() -> None:
