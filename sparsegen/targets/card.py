@@ -46,9 +46,7 @@ def card_lines(
         lines.append(("coefficients", formula))
     if stack:
         lines += [("RAM", f"stack only; on AVR also {_label_bytes(model.classes)} bytes of label text"), *stack]
-    accuracy = _accuracy(lowered)
-    if accuracy is not None:
-        lines.append(("accuracy", accuracy))
+    lines += _accuracy(lowered)
     lines.append(("model", f"sha256 {model.sha256[:16]}"))
     names = card.get("feature_names")
     generated = [f"x{i}" for i in range(model.n_features)]
@@ -82,34 +80,37 @@ def float_card_lines(lowered: Lowered, program: Program, table_bytes: int, stack
     return card_lines(lowered, vectors, _input_stage(program), table_bytes, stack)
 
 
-def _accuracy(lowered: Lowered) -> str | None:
+def _accuracy(lowered: Lowered) -> list[tuple[str, str]]:
     """Return the accuracy of this number format and on which rows; the model's own only as what it is."""
     found, dtype = lowered.agreement, lowered.format.dtype
     if (judged := lowered.judged) is not None:
         return _judged_accuracy(judged, dtype if found is not None else "Python, as float64")
     told = known_accuracy(lowered.model.card)
     if told is None:
-        return None
-    in_python = f"{percent(told.share)} on {told.rows} test rows in Python, as float64 ({told.in_words()})"
+        return []
+    text = f"{percent(told.share)} on {told.rows} test rows in Python, as float64"
+    if found is not None:
+        text = f"not measured in {dtype} (calibrate on labelled rows for it); the real-valued model has {text}"
     final_rows = lowered.model.card.get("final_rows")
-    if final_rows is not None:
-        in_python += f", before the last training on all {final_rows} rows"
-    if found is None:
-        return in_python
-    return f"not measured in {dtype} (calibrate on labelled rows for it); the real-valued model has {in_python}"
+    last = f"the model was trained at last on all {final_rows} rows, those of the test included, and not tested again"
+    return [
+        ("accuracy", text),
+        ("interval", told.in_words()),
+        *([] if final_rows is None else [("final training", last)]),
+    ]
 
 
-def _judged_accuracy(found: Judged, numbers: str) -> str:
+def _judged_accuracy(found: Judged, numbers: str) -> list[tuple[str, str]]:
     """Return the accuracy on the calibration rows that were held out in training; where there is none, on all."""
     held, real = found.held_out, found.real_held_out
     if held is None or real is None:
         rows = f"{found.rows.correct} of {found.rows.rows} calibration rows; the real-valued model: {found.real}"
-        return (
-            f"{percent(found.rows.share)} in {numbers} ({rows}; none of them is known to be held out in training; "
-            f"{found.rows.in_words(may_be_known=True)})"
-        )
+        return [
+            ("accuracy", f"{percent(found.rows.share)} in {numbers} ({rows})"),
+            ("interval", f"{found.rows.in_words(may_be_known=True)}; none is known to be held out in training"),
+        ]
     rows = f"{held.correct} of {held.rows} rows held out in training; the real-valued model: {real.correct}"
-    return f"{percent(held.share)} in {numbers} ({rows}; {held.in_words()})"
+    return [("accuracy", f"{percent(held.share)} in {numbers} ({rows})"), ("interval", held.in_words())]
 
 
 def _input_stage(program: Program) -> str:

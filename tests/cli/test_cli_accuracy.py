@@ -72,8 +72,8 @@ def test_later_commands_measure_on_the_held_out_rows(run: Run, folder: Path, mod
     q7 = ("export", model, "--dtype", "q7", "--calibrate", folder / "rows.csv", "-o", tmp_path / "q7")
     assert run(*q7).code == 0
     header = (tmp_path / "q7" / "model.h").read_text()
-    held = r"accuracy: 95\.23 % in q7 \(40 of 42 rows held out in training; the real-valued model: 40; 95 % interval "
-    assert re.search(held, header)
+    held = r"accuracy: 95\.23 % in q7 \(40 of 42 rows held out in training; the real-valued model: 40\)\n"
+    assert re.search(held + r" \* interval: 95 % interval [\d.]+ to [\d.]+ % if rows are independent\n", header)
     f32 = json.loads(run("export", model, "--calibrate", folder / "rows.csv", "-o", tmp_path / "f32", "--json").out)
     assert (f32["held_out_rows"], f32["accuracy"]) == (42, 160 / 168)
     held = r"accuracy: 95\.23 % in Python, as float64 \(40 of 42 rows held out in training"
@@ -95,7 +95,8 @@ def test_after_the_final_training_no_row_counts_as_held_out(run: Run, folder: Pa
     assert "none was held out: the model was trained at last on all 168 rows of its data" in told
     assert run("export", path, "-o", tmp_path).code == 0
     header = (tmp_path / "model.h").read_text()
-    assert re.search(rf"95\.23 % on 42 test rows in Python, as float64 {INTERVAL}, before the last training", header)
+    assert "accuracy: 95.23 % on 42 test rows in Python, as float64\n * interval: 95 % interval " in header
+    assert "final training: the model was trained at last on all 168 rows, those of the test included, and" in header
 
 
 def test_groups_stay_together_and_widen_the_interval(run: Run, folder: Path, tmp_path: Path) -> None:

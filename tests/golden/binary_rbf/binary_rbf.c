@@ -2,7 +2,7 @@
 
 #include "binary_rbf.h"
 
-#if BINARY_RBF_EXPORT != 0xddacb788u
+#if BINARY_RBF_EXPORT != 0x02e052b8u
 #error "this file and binary_rbf.h are from different exports; export both again"
 #endif
 

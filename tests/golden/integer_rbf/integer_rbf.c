@@ -2,7 +2,7 @@
 
 #include "integer_rbf.h"
 
-#if INTEGER_RBF_EXPORT != 0x1bdaf38cu
+#if INTEGER_RBF_EXPORT != 0x2d2a77a9u
 #error "this file and integer_rbf.h are from different exports; export both again"
 #endif
 
