@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from itertools import count
 from typing import Any
@@ -28,7 +28,8 @@ from sparsegen.kernels import KERNELS
 from sparsegen.lowering.calibrate import Box
 from sparsegen.lowering.formats import INPUT_KINDS, INTEGERS, Format
 from sparsegen.lowering.integer_program import IntegerProgram
-from sparsegen.model import SparseModel, class_indices
+from sparsegen.lowering.probabilities import ONE, IntegerProbabilities
+from sparsegen.model import Calibration, SparseModel, class_indices
 from sparsegen.model.decision import DECISIONS
 from sparsegen.targets import TARGETS, Export
 from sparsegen.training.train import train
@@ -57,6 +58,10 @@ class Printed:
     unit: float
     range: Box
     """In the type of the inputs."""
+    probability: float = np.inf
+    """How far probabilities may be from the calibration of the program's own scores."""
+    model_probability: float = np.inf
+    """How far they may be from the real-valued model's."""
 
 
 @dataclass(frozen=True)
@@ -67,6 +72,7 @@ class Attacked:
     program: IntegerProgram
     printed: Printed
     rows: Array
+    probabilities: IntegerProbabilities | None = None
 
     def meant(self, inputs: NDArray[Any]) -> Array:
         """Return the raw values that inputs stand for."""
@@ -91,7 +97,16 @@ class Attacked:
         leads = DECISIONS[decision].leads(wanted)
         relabelled = class_indices(wanted, decision) != class_indices(scores, decision)
         relabelled &= leads > self.printed.margin
-        return np.asarray(off | relabelled)
+        return np.asarray(off | relabelled | self.misjudged(wanted, scores))
+
+    def misjudged(self, wanted: Array, scores: NDArray[Any]) -> NDArray[np.bool_]:
+        """Return which rows have a probability further off than stated."""
+        made = self.probabilities
+        if made is None:
+            return np.zeros(len(scores), dtype=np.bool_)
+        found = made.of(scores) / ONE
+        own = np.abs(found - made.calibration(scores * self.program.unit)).max(axis=1) > self.printed.probability
+        return own | (np.abs(found - made.calibration(wanted)).max(axis=1) > self.printed.model_probability)
 
 
 def run(minutes: float, seed: int) -> Iterator[Outcome]:
@@ -117,11 +132,14 @@ class _Tally:
     def add(self, rng: np.random.Generator) -> None:
         """Attack one more model."""
         case, reads, what = draw_case(rng)
+        case = replace(case, model=calibrated(case, rng))
         try:
             export = TARGETS["c"].export(case.model, NAME, Format(self.dtype, reads, rows=case.rows))
         except SparsegenError:
             return  # nothing was promised
-        attacked = Attacked(case.model, integer_program(export), read_header(export), case.rows)
+        attacked = Attacked(
+            case.model, integer_program(export), read_header(export), case.rows, integer_probabilities(export)
+        )
         tried, failures, closest = attack(attacked, rng)
         self.models += 1
         self.tried += tried
@@ -216,13 +234,34 @@ def read_header(export: Export) -> Printed:
     (margin,) = re.findall(rf"label: .* in range .*model's (?:{CLEAR}) ([^\s]+)", text)
     ((lowest, highest),) = re.findall(r"scores stay within (-?\d+) and (-?\d+)\n", text)
     (unit,) = re.findall(rf"#define {NAME.upper()}_UNIT (\S+)f\n", text)
+    own = re.findall(r"\* Each is within (\S+) of what the model's calibration gives", text)
+    real = re.findall(r"\* In range, each is within (\S+) of the real-valued model's", text)
+    stated = [float(found[0]) if found else np.inf for found in (own, real)]
     low, high = program.range.low.copy(), program.range.high.copy()
     kind = program.input_dtype.type
     for first, last, least, largest in re.findall(r"range of x\[(\d+)\](?: to x\[(\d+)\])?: (\S+) to (\S+)\n", text):
         features = slice(int(first), int(last or first) + 1)
         low[features], high[features] = kind(least), kind(largest)
     unit_read = float(np.float32(unit))
-    return Printed(float(bound), float(margin), int(lowest), int(highest), unit_read, Box(low, high))
+    return Printed(float(bound), float(margin), int(lowest), int(highest), unit_read, Box(low, high), *stated)
+
+
+def integer_probabilities(export: Export) -> IntegerProbabilities | None:
+    """Return how an integer export makes probabilities; ``None`` where it does not."""
+    made = None if export.lowered is None else export.lowered.probabilities
+    return made if isinstance(made, IntegerProbabilities) else None
+
+
+def calibrated(case: IntegerCase, rng: np.random.Generator) -> SparseModel:
+    """Return the model with probabilities of a slope that suits its scores, or one that is far too large or small."""
+    if len(case.model.classes) > 2 and case.model.n_outputs != len(case.model.classes):
+        return case.model  # votes have no probabilities
+    typical = max(float(np.abs(case.model.scores(case.rows)).mean()), 1e-200)
+    slope = 10.0 ** rng.uniform(-1.0, 2.0) * float(rng.choice([1.0, 1.0, 1.0, 1e-6, 1e6])) / typical
+    if case.model.n_outputs > 1:
+        return replace(case.model, calibration=Calibration("temperature", slope))
+    offset = float(rng.choice([0.0, rng.normal(), 20.0 * rng.normal()]))
+    return replace(case.model, calibration=Calibration("platt", slope, offset))
 
 
 def draw_case(rng: np.random.Generator) -> tuple[IntegerCase, str, str]:

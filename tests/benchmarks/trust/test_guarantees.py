@@ -12,6 +12,7 @@ from benchmarks.trust import guarantees
 from benchmarks.trust._together import integer_program, make_integer_case
 from benchmarks.trust.guarantees import Attacked, attack, read_header
 from sparsegen.lowering.formats import Format
+from sparsegen.model import Calibration
 from sparsegen.targets import TARGETS
 
 
@@ -35,6 +36,20 @@ def test_a_number_printed_too_small_is_found(attacked, change):
     rng = np.random.default_rng(0)
     assert attack(attacked, rng)[1] == 0
     assert attack(replace(attacked, printed=replace(attacked.printed, **change)), rng)[1] > 0
+
+
+@pytest.mark.parametrize("change", [{"probability": 2e-5}, {"model_probability": 1e-4}])
+def test_a_bound_of_probabilities_printed_too_small_is_found(change):
+    case = make_integer_case(6, d=8, n_classes=3)
+    of = replace(case.model, calibration=Calibration("temperature", 2.0))
+    export = TARGETS["c"].export(of, guarantees.NAME, Format("q15", rows=case.rows))
+    made = guarantees.integer_probabilities(export)
+    attacked = Attacked(of, integer_program(export), read_header(export), case.rows, made)
+    assert attack(attacked, np.random.default_rng(0))[1] == 0
+    assert attacked.printed.probability < 1e-3
+    assert attacked.printed.model_probability < 1.0
+    smaller = replace(attacked, printed=replace(attacked.printed, **change))
+    assert attack(smaller, np.random.default_rng(0))[1] > 0
 
 
 def test_a_program_that_labels_wrongly_beyond_its_margin_is_found(attacked):
