@@ -26,17 +26,8 @@ NAMED_FEATURES = 8
 MEASURED_VALUES = 1 << 18  # values in all vectors up to which making the C, to tell its size, takes no time
 SHOWN_ELSEWHERE = {
     *("accuracy", "accuracy_interval", "balanced_accuracy", "f1", "test_rows", "test_independent", "final_rows"),
-    *(
-        "probabilities",
-        "per_class",
-        "confusion",
-        "class_counts",
-        "feature_names",
-        "ranges",
-        "projected_ranges",
-        "held_out",
-        "classes",
-    ),
+    *("probabilities", "per_class", "confusion", "class_counts", "classes"),
+    *("feature_names", "ranges", "projected_ranges", "held_out"),
 }
 """What the card says and other tables show, or nobody reads; --json shows it all."""
 
