@@ -6,6 +6,7 @@ The methods of :class:`~sparsegen.model.SparseModel` lead here. They do on array
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -60,6 +61,7 @@ def export(
     labels: ArrayLike | None = None,
     max_loss: float | None = None,
     early_exit: bool = False,
+    reject: float | None = None,
     device: str | None = None,
     force: bool = False,
     **options: Any,
@@ -73,6 +75,7 @@ def export(
     loops = PORTABLE if device is None else DEVICES[device].loops
     most = (DEFAULT_MAX_LOSS if max_loss is None else max_loss) if dtype == AUTO else None
     wanted = _format(INTEGERS[0].name if dtype == AUTO else dtype, input, rows, labels, early_exit)
+    wanted = replace(wanted, reject=reject)
     exported = printer.write(lower_checked(model, wanted, printer.lower, max_loss=most, force=force), name, loops)
     if folder is not None:
         exported.save(Path(folder), force=force)

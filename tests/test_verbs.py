@@ -123,3 +123,11 @@ def test_a_folder_that_cannot_be_one_is_found_before_anything_is_computed(tmp_pa
     with pytest.raises(sparsegen.errors.SparsegenError, match="file"):
         OF.export("c", tmp_path / "file")
     assert (tmp_path / "file").read_text() == "mine"
+
+
+def test_export_takes_a_confidence_in_any_format() -> None:
+    of = SMALL["temperature"]
+    for dtype in ("f32", "q15", "auto"):
+        exported = of.export("c", dtype=dtype, reject=0.8)
+        assert b"int model_predict_or_reject(" in exported.files["model.h"]
+    assert b"predict_or_reject" not in of.export("c").files["model.h"]

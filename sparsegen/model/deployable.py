@@ -26,6 +26,7 @@ class Deployable:
         labels: ArrayLike | None = None,
         max_loss: float | None = None,
         early_exit: bool = False,
+        reject: float | None = None,
         device: str | None = None,
         force: bool = False,
         **options: Any,
@@ -34,8 +35,9 @@ class Deployable:
 
         ``dtype`` is a number format, or ``"auto"`` for the smallest that loses at most ``max_loss`` points of accuracy.
         Integers choose their scales on ``rows``, with their ``labels``, or on what the card tells. ``device`` is what
-        the inner loops are for. ``force`` goes on where integers lose too much, and overwrites what others wrote.
-        ``options`` are those that a target alone has, such as the ``opset`` of a graph.
+        the inner loops are for. ``reject`` adds a prediction that is -1 where its probability is lower. ``force`` goes
+        on where integers lose too much, and overwrites what others wrote. ``options`` are those that a target alone has, such
+        as the ``opset`` of a graph.
         """
         given: dict[str, Any] = {
             "dtype": dtype,
@@ -43,6 +45,7 @@ class Deployable:
             "rows": rows,
             "labels": labels,
             "early_exit": early_exit,
+            "reject": reject,
         }
         given |= {"name": name, "max_loss": max_loss, "device": device, "force": force}
         return verb("export")(self, target, folder, **given, **options)
