@@ -36,8 +36,8 @@ class Deployable:
         ``dtype`` is a number format, or ``"auto"`` for the smallest that loses at most ``max_loss`` points of accuracy.
         Integers choose their scales on ``rows``, with their ``labels``, or on what the card tells. ``device`` is what
         the inner loops are for. ``reject`` adds a prediction that is -1 where its probability is lower. ``force`` goes
-        on where integers lose too much, and overwrites what others wrote. ``options`` are those that a target alone has, such
-        as the ``opset`` of a graph.
+        on where integers lose too much, and overwrites what others wrote. ``options`` are those that a target alone
+        has, such as the ``opset`` of a graph.
         """
         given: dict[str, Any] = {
             "dtype": dtype,

@@ -40,7 +40,7 @@
 #include <stdint.h>
 
 /* Which export this is: its source refuses the header of another. */
-#define INTEGER_PLATT_EXPORT 0x3b4ac143u
+#define INTEGER_PLATT_EXPORT 0x706d61e0u
 #define INTEGER_PLATT_FEATURES 3
 #define INTEGER_PLATT_CLASSES 2
 #define INTEGER_PLATT_OUTPUTS 1
@@ -51,8 +51,10 @@
 
 /* What stands for a probability of 1. */
 #define INTEGER_PLATT_PROBABILITY_ONE 32768u
+
 /* The probability, in the same units, below which integer_platt_predict_or_reject gives no class: 0.8, as the export was asked for. */
 #define INTEGER_PLATT_REJECT_BELOW 26215u
+
 #ifdef __cplusplus
 extern "C" {
 #endif

@@ -2,7 +2,7 @@
 
 #include "temperature.h"
 
-#if TEMPERATURE_EXPORT != 0xe0f7770cu
+#if TEMPERATURE_EXPORT != 0x9e294532u
 #error "this file and temperature.h are from different exports; export both again"
 #endif
 

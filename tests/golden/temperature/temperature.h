@@ -27,7 +27,7 @@
 #define TEMPERATURE_H_OF_temperature
 
 /* Which export this is: its source refuses the header of another. */
-#define TEMPERATURE_EXPORT 0xe0f7770cu
+#define TEMPERATURE_EXPORT 0x9e294532u
 #define TEMPERATURE_FEATURES 4
 #define TEMPERATURE_CLASSES 3
 #define TEMPERATURE_OUTPUTS 3
@@ -38,6 +38,7 @@
 
 /* What stands for a probability of 1. */
 #define TEMPERATURE_PROBABILITY_ONE 1.0f
+
 #ifdef __cplusplus
 extern "C" {
 #endif
