@@ -56,7 +56,7 @@ def test_every_format(run: Run, machines: dict[str, Path], rows: Path, tmp_path:
 def test_the_loss_is_told_with_its_condition(run: Run, machines: dict[str, Path], rows: Path, tmp_path: Path) -> None:
     ended = run("compress", machines["m.onnx"], "--vectors", 4, "--data", rows, "--C", 1, "-o", tmp_path / "s")
     assert ended.code == 0, ended.err
-    for part in ("vectors", "-> 4", "points", "held-out rows", "may have been trained on", "agreement"):
+    for part in ("vectors", "-> 4", "points", "all held out here", "may have been trained on", "agreement"):
         assert part in ended.out
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 from sparsegen.errors import OptionError
 from sparsegen.model import SparseModel, Transform
@@ -22,10 +22,16 @@ class Fold(ABC):
     """How transformers of some classes become part of a model."""
 
     kinds: tuple[type, ...]
+    is_exact: ClassVar[bool] = True
+    """Whether there is an exact form; what has none is refused by its own sentence."""
 
     @abstractmethod
     def into(self, step: Any, model: SparseModel) -> SparseModel:
         """Return the model of the rows in front of a fitted transformer, given that of the rows behind it."""
+
+    def not_affine(self, step: Any) -> str:
+        """Return in a sentence that a transformer cannot stand where only affine maps can."""
+        return f"{name_of(step)} is no linear map of its columns; let it be a step of the pipeline itself"
 
 
 @dataclass(frozen=True)
@@ -55,15 +61,14 @@ def transform_of(step: Any) -> Transform | None:
         return None
     entry = _entry(step)
     if not isinstance(entry, Affine):
-        raise OptionError(f"{name_of(step)} is no linear map of its columns; let it be a step of the pipeline itself")
+        raise OptionError(entry.not_affine(step))
     return entry.transform_of(step)
 
 
 def _entry(step: Any) -> Fold:
     entry = entry_for(step, FOLDS.values())
     if entry is None:
-        raise OptionError(
-            f"{name_of(step)} in a pipeline cannot be folded into the model; use only: {names_of(FOLDS.values())}"
-        )
+        known = [entry for entry in FOLDS.values() if entry.is_exact]
+        raise OptionError(f"{name_of(step)} in a pipeline cannot be folded into the model; use only: {names_of(known)}")
     require_fitted(step)
     return entry

@@ -2,15 +2,14 @@
 
     f(x) = w . (N k(x)) + b = (N' w) . k(x) + b,    k(x) = (K(x, z_1), ..., K(x, z_m))
 
-with N its normalization. RBFSampler is refused: its cosines are no sum of kernels.
+with N its normalization.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
 
-from sklearn.kernel_approximation import Nystroem, RBFSampler
+from sklearn.kernel_approximation import Nystroem
 
 from sparsegen.errors import OptionError
 from sparsegen.kernels import KERNELS, BoundKernel
@@ -57,19 +56,4 @@ def _kernel(step: Nystroem) -> BoundKernel:
     return family.bind(**{key: float(values[key]) for key in family.parameters})
 
 
-@dataclass(frozen=True)
-class _Refused(Fold):
-    sentence: str
-
-    def into(self, step: Any, model: SparseModel) -> SparseModel:
-        """Refuse with the sentence."""
-        raise OptionError(self.sentence)
-
-
 FOLDS.register("nystroem")(_Expansion((Nystroem,)))
-FOLDS.register("random features")(
-    _Refused(
-        (RBFSampler,),
-        "RBFSampler makes cosines, which are no sum of kernels; use Nystroem, which becomes an exact sparse machine",
-    )
-)

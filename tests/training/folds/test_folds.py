@@ -13,6 +13,7 @@ from sklearn.datasets import make_classification
 from sklearn.decomposition import PCA, IncrementalPCA, TruncatedSVD
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.feature_selection import RFE, SelectFromModel, SelectKBest, VarianceThreshold
+from sklearn.impute import SimpleImputer
 from sklearn.kernel_approximation import Nystroem, RBFSampler
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
@@ -158,6 +159,8 @@ def test_nystroem_keeps_probabilities() -> None:
     [
         (make_pipeline(FunctionTransformer(np.abs), SVC()), "runs a Python function"),
         (make_pipeline(RBFSampler(random_state=0), LogisticRegression()), "use Nystroem"),
+        (make_pipeline(SimpleImputer(), StandardScaler(), SVC()), "fit the pipeline without it"),
+        (make_pipeline(ColumnTransformer([("i", SimpleImputer(), [0])]), SVC()), "fit the pipeline without it"),
         (make_pipeline(Nystroem(n_components=5), SVC()), "in front of a linear classifier"),
         (make_pipeline(Nystroem("cosine", n_components=5), LogisticRegression()), "kernel 'cosine'"),
         (
