@@ -29,13 +29,13 @@ class Leads:
     proved: int
     """Rows in range with a larger lead than that."""
 
-    def __str__(self) -> str:
+    def sentences(self) -> tuple[tuple[str, str], ...]:
+        """Return what was measured as pairs of subject and sentence."""
         rows = f"{self.rows} {'calibration rows' if self.calibrated else 'points near the vectors'}"
-        shown, more = self.words[0].format(at_least(self.typical)), self.words[1].format(self.margin)
-        return (
-            f"the real-valued model's {shown} on half of {rows}; on {percent(self.proved / self.rows)} of them {more} "
-            "and they are in range, which proves their label"
-        )
+        shown, clear = self.words[0].format(at_least(self.typical)), self.words[1].format(self.margin)
+        lead = f"the real-valued model's {shown} on half of {rows}"
+        share = percent(self.proved / self.rows)
+        return (("lead", lead), ("proved", f"the labels of {share} of {rows}: they are in range and {clear}"))
 
 
 def leads(program: IntegerProgram, model: SparseModel, rows: Array, margin: float, *, calibrated: bool) -> Leads:

@@ -110,4 +110,5 @@ class Lowered:
         told = [("range", str(self.coverage)), *self.guarantee.sentences()]
         if isinstance(self.probabilities, IntegerProbabilities):
             told.append(("probabilities", self.probabilities.sentence))
-        return (*told, ("agreement", str(self.agreement)), ("lead", str(self.leads)))
+        told.append(("agreement", str(self.agreement)))
+        return (*told, *(() if self.leads is None else self.leads.sentences()))

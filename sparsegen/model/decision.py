@@ -57,7 +57,7 @@ class Decision(ABC):
 
     @abstractmethod
     def lead_words(self, n_outputs: int) -> tuple[str, str]:
-        """Return how to say that a lead is at least a number, and that it is more than one."""
+        """Return how to say that a lead is at least a number, and that those of rows are more than one."""
 
     @abstractmethod
     def score_names(self, classes: Sequence[int | str]) -> tuple[str, ...]:
@@ -105,8 +105,8 @@ class Largest(Decision):
     def lead_words(self, n_outputs: int) -> tuple[str, str]:
         """Return how to speak of a score's distance from 0, or of a lead."""
         if n_outputs == 1:
-            return "score is at least {} from 0", "it is further than {}"
-        return "lead is at least {}", "it is more than {}"
+            return "score is at least {} from 0", "their score is further than {} from 0"
+        return "lead is at least {}", "their lead is more than {}"
 
     def score_names(self, classes: Sequence[int | str]) -> tuple[str, ...]:
         """Return the classes; of two, the second."""
@@ -158,7 +158,7 @@ class Votes(Decision):
 
     def lead_words(self, n_outputs: int) -> tuple[str, str]:
         """Return how to speak of the score that is nearest to 0."""
-        return "scores are all at least {} from 0", "they are further than {}"
+        return "scores are all at least {} from 0", "their scores are all further than {} from 0"
 
     def score_names(self, classes: Sequence[int | str]) -> tuple[str, ...]:
         """Return the pairs; a positive score is for the first of the two."""

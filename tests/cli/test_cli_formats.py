@@ -81,7 +81,7 @@ def test_export_of_digits_reads_what_it_is_told_to(run, folder, tmp_path, reads)
     assert (code, err) == (0, "")
     document = json.loads(out)
     assert document["dtype"] == "q7"
-    assert set(document["promises"]) == {"range", "score error", "label", "overflow", "agreement", "lead"}
+    assert set(document["promises"]) == {"range", "score error", "label", "overflow", "agreement", "lead", "proved"}
     assert "of 900 calibration rows keep their label" in document["promises"]["agreement"]
     kind = {"f32": "float", "raw-int16": "int16_t", "raw-uint8": "uint8_t", "grid": "uint8_t"}[reads]
     assert f"void digits_scores(const {kind} *x, int32_t *scores);" in (tmp_path / "digits.h").read_text()

@@ -52,20 +52,22 @@ def test_what_is_printed_is_true_of_every_row_as_printed(of, numbers):
     """The numbers in the sentence, taken at their word, against the rows and the simulator."""
     near = rows(of, 37)
     lowered = lower(of, Format(numbers.dtype, numbers.input, rows=near))
-    program, said = lowered.program, str(lowered.leads)
+    program, said = lowered.program, dict(lowered.promises)
     assert isinstance(program, IntegerProgram)
-    found = re.search(r"at least (\S+) .*half of (\d+) .*; on (\S+) % of them it is \w+ than (\S+) and", said)
-    assert found is not None and int(found[2]) == 37
-    typical, share, margin = float(found[1]), float(found[3]), float(found[4])
-    lead = DECISIONS[of.decision].leads(of.scores(near))
-    assert 2 * np.count_nonzero(lead >= typical) >= 37
-    proved = (lead > margin) & program.covers(near)
+    lead = re.search(r"at least (\S+) .*on half of 37 calibration rows$", said["lead"])
+    proof = re.match(r"the labels of (\S+) % of 37 .* (?:is|are all) \w+ than (\S+)", said["proved"])
+    assert lead is not None and proof is not None
+    typical, share, margin = float(lead[1]), float(proof[1]), float(proof[2])
+    found = DECISIONS[of.decision].leads(of.scores(near))
+    assert 2 * np.count_nonzero(found >= typical) >= 37
+    proved = (found > margin) & program.covers(near)
     assert 100 * np.count_nonzero(proved) >= 37 * share > 0
     assert np.array_equal(program.predict_index(program.inputs(near))[proved], of.predict_index(near)[proved])
 
 
 def test_what_is_said_names_the_rows_and_the_condition():
     of = SMALL["laplacian_text"]
-    said = [str(lower(of, Format("q15", "f32", rows=given)).leads) for given in (rows(of), None)]
-    assert "on half of 40 calibration rows; on " in said[0] and "points near the vectors" in said[1]
-    assert all("and they are in range, which proves their label" in text for text in said)
+    for given, named in ((rows(of), "40 calibration rows"), (None, "4015 points near the vectors")):
+        said = dict(lower(of, Format("q15", "f32", rows=given)).promises)
+        assert said["lead"].endswith(f"on half of {named}")
+        assert f" % of {named}: they are in range and their lead is more than" in said["proved"]

@@ -2,7 +2,7 @@
 
 #include "integer_avr.h"
 
-#if INTEGER_AVR_EXPORT != 0xd9152e80u
+#if INTEGER_AVR_EXPORT != 0xf1f97a49u
 #error "this file and integer_avr.h are from different exports; export both again"
 #endif
 

@@ -32,7 +32,8 @@
  * label: the real-valued model's for every input in range for which that model's score is further than 0.8946 from 0
  * overflow: ruled out for every input; scores stay within -1063747888 and 1630367742
  * agreement: 95.78 % of 4009 points near the vectors keep their label
- * lead: the real-valued model's score is at least 0.4967 from 0 on half of 4009 points near the vectors; on 17.28 % of them it is further than 0.8946 and they are in range, which proves their label
+ * lead: the real-valued model's score is at least 0.4967 from 0 on half of 4009 points near the vectors
+ * proved: the labels of 17.28 % of 4009 points near the vectors: they are in range and their score is further than 0.8946 from 0
  *
  * C99, also C++. Integer arithmetic. No libc, no libm, no heap, no static data that changes:
  * every function is re-entrant. Negative values are never shifted right.
@@ -49,7 +50,7 @@
 #include <stdint.h>
 
 /* Which export this is: its source refuses the header of another. */
-#define INTEGER_AVR_EXPORT 0xd9152e80u
+#define INTEGER_AVR_EXPORT 0xf1f97a49u
 #define INTEGER_AVR_FEATURES 17
 #define INTEGER_AVR_CLASSES 2
 #define INTEGER_AVR_OUTPUTS 1

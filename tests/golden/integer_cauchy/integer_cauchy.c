@@ -2,7 +2,7 @@
 
 #include "integer_cauchy.h"
 
-#if INTEGER_CAUCHY_EXPORT != 0xead84806u
+#if INTEGER_CAUCHY_EXPORT != 0x840f3e38u
 #error "this file and integer_cauchy.h are from different exports; export both again"
 #endif
 

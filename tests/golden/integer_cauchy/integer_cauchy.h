@@ -21,7 +21,8 @@
  * label: the real-valued model's for every input in range for which that model's score is further than 0.04647 from 0
  * overflow: ruled out for every input; scores stay within -1089994255 and 2147473328
  * agreement: 100.00 % of 4009 points near the vectors keep their label
- * lead: the real-valued model's score is at least 0.9999 from 0 on half of 4009 points near the vectors; on 100.00 % of them it is further than 0.04647 and they are in range, which proves their label
+ * lead: the real-valued model's score is at least 0.9999 from 0 on half of 4009 points near the vectors
+ * proved: the labels of 100.00 % of 4009 points near the vectors: they are in range and their score is further than 0.04647 from 0
  *
  * C99, also C++. Integer arithmetic. No libc, no libm, no heap, no static data that changes:
  * every function is re-entrant. Negative values are never shifted right.
@@ -38,7 +39,7 @@
 #include <stdint.h>
 
 /* Which export this is: its source refuses the header of another. */
-#define INTEGER_CAUCHY_EXPORT 0xead84806u
+#define INTEGER_CAUCHY_EXPORT 0x840f3e38u
 #define INTEGER_CAUCHY_FEATURES 3
 #define INTEGER_CAUCHY_CLASSES 2
 #define INTEGER_CAUCHY_OUTPUTS 1

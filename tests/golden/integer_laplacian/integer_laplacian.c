@@ -2,7 +2,7 @@
 
 #include "integer_laplacian.h"
 
-#if INTEGER_LAPLACIAN_EXPORT != 0x681efb2du
+#if INTEGER_LAPLACIAN_EXPORT != 0x8cb2f913u
 #error "this file and integer_laplacian.h are from different exports; export both again"
 #endif
 

@@ -2,7 +2,7 @@
 
 #include "integer_linear.h"
 
-#if INTEGER_LINEAR_EXPORT != 0x1e9fe62cu
+#if INTEGER_LINEAR_EXPORT != 0xe9a5195fu
 #error "this file and integer_linear.h are from different exports; export both again"
 #endif
 

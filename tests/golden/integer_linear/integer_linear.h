@@ -22,7 +22,8 @@
  * label: the real-valued model's for every input in range for which that model's lead is more than 0.0009091
  * overflow: ruled out for every input; scores stay within -3143805 and 3694356
  * agreement: 99.40 % of 4018 points near the vectors keep their label
- * lead: the real-valued model's lead is at least 3.756 on half of 4018 points near the vectors; on 100.00 % of them it is more than 0.0009091 and they are in range, which proves their label
+ * lead: the real-valued model's lead is at least 3.756 on half of 4018 points near the vectors
+ * proved: the labels of 100.00 % of 4018 points near the vectors: they are in range and their lead is more than 0.0009091
  *
  * C99, also C++. Integer arithmetic. No libc, no libm, no heap, no static data that changes:
  * every function is re-entrant. Negative values are never shifted right.
@@ -39,7 +40,7 @@
 #include <stdint.h>
 
 /* Which export this is: its source refuses the header of another. */
-#define INTEGER_LINEAR_EXPORT 0x1e9fe62cu
+#define INTEGER_LINEAR_EXPORT 0xe9a5195fu
 #define INTEGER_LINEAR_FEATURES 4
 #define INTEGER_LINEAR_CLASSES 3
 #define INTEGER_LINEAR_OUTPUTS 3

@@ -2,7 +2,7 @@
 
 #include "integer_narrow.h"
 
-#if INTEGER_NARROW_EXPORT != 0x2baf507au
+#if INTEGER_NARROW_EXPORT != 0x6c91437du
 #error "this file and integer_narrow.h are from different exports; export both again"
 #endif
 

@@ -2,7 +2,7 @@
 
 #include "integer_platt.h"
 
-#if INTEGER_PLATT_EXPORT != 0x706d61e0u
+#if INTEGER_PLATT_EXPORT != 0x89cf7182u
 #error "this file and integer_platt.h are from different exports; export both again"
 #endif
 

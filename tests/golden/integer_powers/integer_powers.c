@@ -2,7 +2,7 @@
 
 #include "integer_powers.h"
 
-#if INTEGER_POWERS_EXPORT != 0xb410ceeeu
+#if INTEGER_POWERS_EXPORT != 0xb4209053u
 #error "this file and integer_powers.h are from different exports; export both again"
 #endif
 

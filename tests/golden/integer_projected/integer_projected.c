@@ -2,7 +2,7 @@
 
 #include "integer_projected.h"
 
-#if INTEGER_PROJECTED_EXPORT != 0x49f11cc6u
+#if INTEGER_PROJECTED_EXPORT != 0x7f097d8au
 #error "this file and integer_projected.h are from different exports; export both again"
 #endif
 

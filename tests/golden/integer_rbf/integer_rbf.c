@@ -2,7 +2,7 @@
 
 #include "integer_rbf.h"
 
-#if INTEGER_RBF_EXPORT != 0x2d2a77a9u
+#if INTEGER_RBF_EXPORT != 0x8af18a17u
 #error "this file and integer_rbf.h are from different exports; export both again"
 #endif
 

@@ -2,7 +2,7 @@
 
 #include "integer_votes.h"
 
-#if INTEGER_VOTES_EXPORT != 0xa871d06du
+#if INTEGER_VOTES_EXPORT != 0x4d90acdcu
 #error "this file and integer_votes.h are from different exports; export both again"
 #endif
 

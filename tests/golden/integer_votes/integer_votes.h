@@ -21,7 +21,8 @@
  * label: the real-valued model's for every input in range for which that model's scores are all further than 0.001442 from 0
  * overflow: ruled out for every input; scores stay within -1932401058 and 1823385249
  * agreement: 100.00 % of 4012 points near the vectors keep their label
- * lead: the real-valued model's scores are all at least 0.106 from 0 on half of 4012 points near the vectors; on 99.05 % of them they are further than 0.001442 and they are in range, which proves their label
+ * lead: the real-valued model's scores are all at least 0.106 from 0 on half of 4012 points near the vectors
+ * proved: the labels of 99.05 % of 4012 points near the vectors: they are in range and their scores are all further than 0.001442 from 0
  *
  * C99, also C++. Integer arithmetic; only in_range compares floats. No libc, no libm, no heap, no static data that changes:
  * every function is re-entrant. Negative values are never shifted right.
@@ -38,7 +39,7 @@
 #include <stdint.h>
 
 /* Which export this is: its source refuses the header of another. */
-#define INTEGER_VOTES_EXPORT 0xa871d06du
+#define INTEGER_VOTES_EXPORT 0x4d90acdcu
 #define INTEGER_VOTES_FEATURES 3
 #define INTEGER_VOTES_CLASSES 4
 #define INTEGER_VOTES_OUTPUTS 6

@@ -306,7 +306,8 @@ def test_the_header_holds_what_is_guaranteed_and_measured():
     export = TARGETS["c"].export(of, "m", Format("q7", "f32", rows=rows(of), labels=of.predict(rows(of))))
     text = export.files["m.h"].decode()
     promises = known(export.lowered).promises
-    assert [subject for subject, _ in promises] == ["range", "score error", "label", "overflow", "agreement", "lead"]
+    subjects = ["range", "score error", "label", "overflow", "agreement", "lead", "proved"]
+    assert [subject for subject, _ in promises] == subjects
     for subject, sentence in promises:
         assert f"{subject}: {sentence}" in text
     assert "100.00 % of 40 calibration rows keep their label, 0.00 points of accuracy are lost" in text
