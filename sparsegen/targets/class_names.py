@@ -14,7 +14,7 @@ from sparsegen.model import Label
 
 MAX_SIGNIFICANT = 63  # characters of an identifier that every C99 compiler tells apart
 MACRO_WORDS = frozenset(
-    ("ASM", "CLASSES", "EXPORT", "FEATURES", "H", "IMPLEMENTATION", "IMPLEMENTED", "OUTPUTS", "ROM", "UNIT", "VECTORS")
+    "ASM CLASSES EXPORT FEATURES H IMPLEMENTATION IMPLEMENTED OUTPUTS PROBABILITY REJECT ROM UNIT VECTORS".split()  # noqa: SIM905
 )
 """Words of a header's macros: what model ``a`` makes of its class ``features``, model ``a_class`` may define."""
 UNNAMED = "unnamed"

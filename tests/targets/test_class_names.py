@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import string
+from dataclasses import replace
 
 import pytest
 from golden_models import EVERY, INTEGER, model, rbf
@@ -11,6 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from wrapped import HOSTILE
 
+from sparsegen.lowering.formats import Format
+from sparsegen.model import Calibration
 from sparsegen.targets import TARGETS
 from sparsegen.targets.class_names import MACRO_WORDS, MAX_SIGNIFICANT, constants, variants
 
@@ -55,6 +58,8 @@ def test_no_class_has_the_name_of_another_models_macro():
     """Model ``a`` may have a class ``x features``, and another model may be called ``a_class_x``."""
     exports = [TARGETS[target].export(EVERY["poly"], "m") for target in ("c", "header")]
     exports += [golden.export("m") for golden in INTEGER.values()]
+    probable = replace(EVERY["binary_rbf"], calibration=Calibration("platt", 1.5))
+    exports += [TARGETS["header"].export(probable, "m", Format(dtype)) for dtype in ("f32", "q7")]
     texts = [export.files[f"m.{suffix}"].decode() for export in exports for suffix in "ch"]
     macros = {macro.removeprefix("M_") for text in texts for macro in re.findall(r"#define (M_\w+)", text)}
     assert {macro.split("_")[0] for macro in macros} == MACRO_WORDS  # H_OF_m too has one of the words
