@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -82,8 +83,15 @@ def test_a_mixture_ends_no_higher_than_any_of_its_kernels(
     X, y = make_moons(40, noise=0.3, random_state=seed)
     gammas, options = [0.02, 0.3, 4.0], {"max_iter": 25, "random_state": seed, **options}
     mixture = kind(3, gammas=gammas, **options).fit(X, y)
-    singles = [SLMC(3, gamma=gamma, **options).fit(X, y) for gamma in gammas]
-    assert fact(mixture, "objective") <= min(fact(single, "objective") for single in singles) * (1.0 + 1e-6)
+    lowest = min(single_objective(gamma, seed, tuple(options.items())) for gamma in gammas)
+    assert fact(mixture, "objective") <= lowest * (1.0 + 1e-6)
+
+
+@cache
+def single_objective(gamma: float, seed: int, options: tuple[tuple[str, Any], ...]) -> float:
+    """Return where a single kernel ends on the same rows: both mixtures are compared with it."""
+    X, y = make_moons(40, noise=0.3, random_state=seed)
+    return fact(SLMC(3, gamma=gamma, **dict(options)).fit(X, y), "objective")
 
 
 @pytest.mark.parametrize("kind", SPARSE)

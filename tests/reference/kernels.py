@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +17,8 @@ from sparsegen.kernels import KERNELS
 from sparsegen.kernels.expression import Expr
 
 Array = NDArray[np.float64]
+Stored = tuple[bytes, tuple[int, ...]]
+"""An array as its bytes and its shape."""
 
 BASES: dict[str, Callable[[Array, Array], float]] = {
     "dot": lambda x, z: sum(float(a) * float(b) for a, b in zip(x, z, strict=True)),
@@ -54,7 +57,14 @@ def parameters(name: str) -> dict[str, float]:
 
 
 def gram(name: str, params: Mapping[str, float], X: Array, Z: Array) -> Array:
-    return np.array([[value(KERNELS[name].expression, params, x, z) for z in Z] for x in X])
+    rows, vectors = ((np.asarray(A, dtype=np.float64).tobytes(), np.shape(A)) for A in (X, Z))
+    return _gram(KERNELS[name].expression, tuple(sorted(params.items())), rows, vectors).copy()
+
+
+@lru_cache(maxsize=64)  # it takes a tenth of a second, and many tests ask for the same
+def _gram(expr: Expr, params: tuple[tuple[str, float], ...], rows: Stored, vectors: Stored) -> Array:
+    X, Z = (np.frombuffer(content).reshape(shape) for content, shape in (rows, vectors))
+    return np.array([[value(expr, dict(params), x, z) for z in Z] for x in X])
 
 
 def sign_sums(B: Array, X: Array, Z: Array) -> Array:
