@@ -249,7 +249,8 @@ def test_the_file_documents_itself():
     assert (proto.producer_name, proto.producer_version) == ("sparsegen", __version__)
     assert "the first wins on ties" in proto.graph.doc_string
     lines = proto.doc_string.splitlines()
-    assert "accuracy: 96.25 % on 80 test rows in Python, as float64" in lines
+    card = json.loads({entry.key: entry.value for entry in proto.metadata_props}["card"])
+    assert lines == [f"{key}: {value}" for key, value in card.items()]
     assert "x[2]: größe" in lines
     documented = [*proto.graph.input, *proto.graph.output]
     assert all(value.doc_string for value in documented)
