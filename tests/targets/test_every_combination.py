@@ -45,7 +45,7 @@ def lowered(name: str, dtype: str, reads: str, early_exit: bool, target: str = "
     of, lower = MODELS[name], TARGETS[target].lower
     chosen = INTEGERS[0].name if dtype == AUTO else dtype
     try:
-        format = Format(chosen, reads, early_exit, rows(of), of.predict(rows(of)))
+        format = Format(chosen, reads, early_exit, rows=rows(of), labels=of.predict(rows(of)))
         return choose_format(of, format, 0.5, lower).lowered if dtype == AUTO else lower(of, format)
     except SparsegenError as error:
         return str(error)
@@ -76,6 +76,7 @@ def sources(
             continue
         if target == "onnx" and isinstance(program.program, Program):  # without an exponential of its own
             program = lowered(name, dtype, reads, early_exit, target)
+            assert isinstance(program, Lowered)
         try:
             export = TARGETS[target].write(program, "m", loops)
         except SparsegenError as error:
