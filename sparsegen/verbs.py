@@ -94,11 +94,12 @@ def verify(
     rows: ArrayLike | None = None,
     labels: ArrayLike | None = None,
     early_exit: bool = False,
+    **options: Any,
 ) -> Verdicts:
     """Return one verdict for each device: whether the export computes there, for every row, what Python computes."""
     numbers, known = _format(dtype, input, rows, labels, early_exit), None if y is None else np.asarray(y)
-    found = verdicts.verify(model, _rows(X, "X"), known, target=target, devices=_names(device), numbers=numbers)
-    return Verdicts(found)
+    printer, names = TARGETS[target].with_options(**options), _names(device)
+    return Verdicts(verdicts.verify(model, _rows(X, "X"), known, target=printer, devices=names, numbers=numbers))
 
 
 def bench(
@@ -112,10 +113,12 @@ def bench(
     rows: ArrayLike | None = None,
     labels: ArrayLike | None = None,
     early_exit: bool = False,
+    **options: Any,
 ) -> Costs:
     """Return what a prediction costs on each device, over the rows of ``X`` or the model's own examples."""
     numbers, given = _format(dtype, input, rows, labels, early_exit), None if X is None else _rows(X, "X")
-    return Costs(costs.bench(model, given, target=target, devices=_names(device), numbers=numbers))
+    printer, names = TARGETS[target].with_options(**options), _names(device)
+    return Costs(costs.bench(model, given, target=printer, devices=names, numbers=numbers))
 
 
 def _format(dtype: str, reads: str, rows: ArrayLike | None, labels: ArrayLike | None, early_exit: bool) -> Format:

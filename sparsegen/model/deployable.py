@@ -62,14 +62,21 @@ class Deployable:
         rows: ArrayLike | None = None,
         labels: ArrayLike | None = None,
         early_exit: bool = False,
+        **options: Any,
     ) -> Any:
         """Return ``Verdicts``, one for each device: whether it computes for every row of ``X`` what Python computes.
 
         Without ``device`` these are all that can run here. ``y`` are the labels of ``X``; the rest is as for
         :meth:`export`.
         """
-        given = {"dtype": dtype, "input": input, "rows": rows, "labels": labels, "early_exit": early_exit}
-        return verb("verify")(self, X, y, device=device, target=target, **given)
+        given: dict[str, Any] = {
+            "dtype": dtype,
+            "input": input,
+            "rows": rows,
+            "labels": labels,
+            "early_exit": early_exit,
+        }
+        return verb("verify")(self, X, y, device=device, target=target, **given, **options)
 
     def bench(
         self,
@@ -82,10 +89,17 @@ class Deployable:
         rows: ArrayLike | None = None,
         labels: ArrayLike | None = None,
         early_exit: bool = False,
+        **options: Any,
     ) -> Any:
         """Return ``Costs``, one for each device: flash, RAM, instructions, cycles or time of a prediction.
 
         They are measured on the rows of ``X``, or on examples of the model's own; the rest is as for :meth:`verify`.
         """
-        given = {"dtype": dtype, "input": input, "rows": rows, "labels": labels, "early_exit": early_exit}
-        return verb("bench")(self, X, device=device, target=target, **given)
+        given: dict[str, Any] = {
+            "dtype": dtype,
+            "input": input,
+            "rows": rows,
+            "labels": labels,
+            "early_exit": early_exit,
+        }
+        return verb("bench")(self, X, device=device, target=target, **given, **options)
