@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
+from command_line import Ended, Run
 from hypothesis import settings
 from reference import Rows
+
+from sparsegen import cli
 
 # A test fails because of a change, never because of the draw or of a slow machine.
 settings.register_profile("fixed", derandomize=True, deadline=None)
@@ -62,3 +66,21 @@ def _rings(rng: np.random.Generator, n: int, n_classes: int) -> Rows:
     angle = np.pi * rng.random(n) + y * 2.0 * np.pi / n_classes
     X = np.column_stack([np.cos(angle) + 0.5 * y, np.sin(angle)]) + 0.2 * rng.normal(size=(n, 2))
     return X, y
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Run:
+    """What runs the command as a user would, through main(), and says how it ended."""
+
+    def run_main(*arguments: object) -> Ended:
+        monkeypatch.setattr(sys, "argv", ["sparsegen", *map(str, arguments)])
+        capfd.readouterr()
+        code: object = 0
+        try:
+            cli.main()
+        except SystemExit as ended:
+            code = ended.code
+        printed = capfd.readouterr()
+        return Ended(code if isinstance(code, int) else 0, printed.out, printed.err)
+
+    return run_main
