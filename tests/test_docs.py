@@ -51,16 +51,3 @@ def test_the_architecture_names_what_is_in_the_code() -> None:
     assert len(names) > 40
     # A function of generated C has the model's name in front.
     assert [name for name in names if not set(name.removeprefix("model_").split(".")) <= words] == []
-
-
-def test_the_page_on_python_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from sparsegen.devices import DEVICES
-
-    if DEVICES["host"].missing() is not None:
-        pytest.skip(f"the page runs on this computer: {DEVICES['host'].missing()}")
-    monkeypatch.chdir(tmp_path)
-    (code,) = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "python.md").read_text(encoding="utf-8"), re.DOTALL)
-    shown: dict[str, object] = {}
-    exec(compile(code, "docs/python.md", "exec"), shown)  # noqa: S102 - our own page
-    assert (tmp_path / "flowers" / "src" / "flowers.h").exists()
-    assert repr(shown["model"]).startswith("<SparseModel slmc: 6 vectors, 4 features, 3 classes (0, 1, 2)")
