@@ -108,3 +108,17 @@ def test_the_zero_moves_to_where_both_classes_are_equally_probable(two_classes: 
     expected = 1.0 / (1.0 + np.exp(-(slope * plain.scores(X)[:, 0] - 0.8)))
     np.testing.assert_allclose(moved.probabilities(X)[:, 1], expected, rtol=1e-12)
     assert np.array_equal(moved.predict_index(X), (expected > 0.5).astype(int))
+
+
+def test_probabilities_are_those_of_rows_as_they_are_weighed() -> None:
+    """Balanced weights give what classes of equal size would have; labels and probabilities still agree."""
+    rng = np.random.default_rng(2)
+    y = (np.arange(200) % 10 == 0).astype(int)
+    X = rng.normal(size=(200, 2)) + 1.2 * y[:, None]
+    plain, balanced = (
+        SVM(gamma=0.3, class_weight=weight, probability=True, random_state=0).fit(X, y) for weight in (None, "balanced")
+    )
+    assert plain.predict_proba(X)[:, 1].mean() == pytest.approx(0.1, abs=0.03)
+    assert balanced.predict_proba(X)[:, 1].mean() > 0.25
+    for estimator in (plain, balanced):
+        assert np.array_equal(estimator.predict_proba(X).argmax(axis=1), estimator.predict(X))
