@@ -83,10 +83,10 @@ def train(
     complaints += [*dict.fromkeys(told), *train_set.notes, *data.leaks(train_set, test_set)]
     if found is None and metric not in (None, ACCURACY):
         complaints.append(f"nothing was left to choose by cross-validation, so the metric {metric} chose nothing")
-    complaints += few_row_warnings(train_set.y, test_set.y, estimator.class_weight)
     if constant := data.constant_features(train_set):
         complaints.append(f"constant features carry no information: {some(constant)}; drop them for a smaller model")
     complaints += report.class_warnings(model.classes, confusion)
+    complaints += few_row_warnings(train_set.y, test_set.y, estimator.class_weight)
     searched = {} if found is None else {"search": found.as_json()}
     filled = {} if train_set.fill is None else {"fill": train_set.fill.tolist()}
     probabilities = probability_card(model, train_set, test_set)

@@ -78,8 +78,9 @@ def test_train_weighs_classes_and_tells_of_few_rows() -> None:
     plain = training.train(*sets, method="svm")
     weighed = training.train(*sets, method="svm", parameters={"class_weight": {"7": 20}})
     assert weighed.model.card["class_weights"] == {"1": 1.0, "7": 20.0}
-    assert [one.partition(":")[0] for one in weighed.warnings] == ["few rows"]
-    assert plain.warnings[0].endswith(BALANCED)
+    assert weighed.warnings[-1].startswith("few rows: class 7 has 6 to train on and 2 to test on; ")
+    assert not weighed.warnings[-1].endswith(BALANCED)
+    assert plain.warnings[-1].endswith(BALANCED)
     found, found_weighed = (np.count_nonzero(one.model.predict(X) == 7) for one in (plain, weighed))
     assert found < found_weighed
     with pytest.raises(OptionError, match="class_weight names a class '8' that no row has"):
