@@ -20,8 +20,8 @@ HELD_OUT = 0.2
 SHAPE_ROWS, SHAPE_STEPS = 12_000, 1500  # of trials that compare shapes
 FINE_ROWS, FINE_STEPS = 60_000, 4000  # of trials that compare parameters, whose best values change with the rows
 MAX_VECTORS = 700
-FINAL_STEPS = 3500
-SHIFTED_STEPS = 15_000  # rows that are never the same twice are worth more of them
+FINAL_STEPS = 15_000
+FINAL_WORK = 2_250_000  # minibatches times vectors, which keeps letter's training within ten seconds
 SHIFTS = "1x1"  # of an image, rows and columns
 CODE_BYTES = 750  # and the table of the exponential, on Cortex-M0+, about
 NORM_BYTES = 6  # of a vector, and what aligns its row
@@ -61,7 +61,8 @@ class Setting:
     def estimator(self, problem: Problem, trial_steps: int | None = None) -> SLMC:
         """Return the machine to train on the rows of a problem; a short one for trials."""
         shape, side = self.shape, problem.side
-        final_steps = SHIFTED_STEPS if self.shifts else FINAL_STEPS
+        # Rows that are never the same twice are worth the whole descent.
+        final_steps = FINAL_STEPS if self.shifts else min(FINAL_STEPS, FINAL_WORK // shape.vectors)
         pool = f"{side}x{side}/{shape.block}x{shape.block}" if shape.block > 1 else None
         return SLMC(
             shape.vectors,
@@ -90,11 +91,12 @@ def choose(problem: Problem, n_bytes: float) -> Found:
     """Return the best setting of at most so many bytes."""
     began = time.process_time()
     trials = _Trials(problem, SHAPE_ROWS, SHAPE_STEPS)
-    is_image = problem.side is not None
-    best = max((Setting(shape, shifts=is_image) for shape in _shapes(problem, n_bytes)), key=trials.accuracy)
+    shifts = (False,) if problem.side is None else (False, True)  # which small models cannot afford
+    candidates = (Setting(shape, shifts=shifted) for shape in _shapes(problem, n_bytes) for shifted in shifts)
+    best = max(candidates, key=trials.accuracy)
     fine = _Trials(problem, FINE_ROWS, FINE_STEPS)
-    if is_image:
-        best = max(best, replace(best, shifts=False), key=fine.accuracy)
+    for shifted in shifts:  # a longer descent gains more by them
+        best = max(best, replace(best, shifts=shifted), key=fine.accuracy)
     for C in COSTS:
         best = max(best, replace(best, C=C), key=fine.accuracy)
     for gamma in GAMMAS:

@@ -24,7 +24,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(_search, name, (1.0,))
     for name in ("SHAPE_ROWS", "FINE_ROWS"):
         monkeypatch.setattr(_search, name, 300)
-    for name in ("SHAPE_STEPS", "FINE_STEPS", "FINAL_STEPS", "SHIFTED_STEPS"):
+    for name in ("SHAPE_STEPS", "FINE_STEPS", "FINAL_STEPS"):
         monkeypatch.setattr(_search, name, 50)
     monkeypatch.setattr(frontier, "MAX_FITS", 2)
 
