@@ -66,7 +66,9 @@ def test_lower_bounds_have_a_few_digits(least, text):
 
 
 def printed_interval(accuracy):
-    low, high = re.search(r"95 % interval (\S+) to (\S+) %", str(accuracy)).groups()
+    found = re.search(r"95 % interval (\S+) to (\S+) %", str(accuracy))
+    assert found is not None
+    low, high = found.groups()
     return Decimal(low) / 100, Decimal(high) / 100
 
 

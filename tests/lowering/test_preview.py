@@ -9,6 +9,7 @@ from golden_models import SMALL, wave
 from sparsegen import data
 from sparsegen.lowering import lower, preview
 from sparsegen.lowering.formats import Format
+from sparsegen.lowering.integer_program import IntegerProgram
 
 
 def test_what_is_told_is_what_is_exported(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -20,6 +21,7 @@ def test_what_is_told_is_what_is_exported(monkeypatch: pytest.MonkeyPatch) -> No
     assert set(told) == {"q15", "q7"}
     for name, accuracy in told.items():
         program = lower(of, Format(name)).program
+        assert isinstance(program, IntegerProgram)
         assert accuracy.correct == np.count_nonzero(program.predict_index(program.inputs(X)) == y)
         assert accuracy.rows == 60
     monkeypatch.setattr(preview, "MOST", 20 * of.n_features * of.n_vectors)

@@ -210,7 +210,8 @@ def test_the_card_keeps_the_test_by_class_and_which_rows_it_was(sets) -> None:
         row = [np.count_nonzero((test_set.y == true) & (given == label)) for label in report.model.classes]
         assert card["confusion"][i] == row
     assert report.tested is report.model and not report.is_final
-    assert held_out(card, test_set.X).all() and not held_out(card, train_set.X).any()
+    tested, trained = (held_out(card, rows.X) for rows in (test_set, train_set))
+    assert tested is not None and tested.all() and trained is not None and not trained.any()
     assert "test_groups" not in card and known_accuracy(card) == report.result
     assert SparseModel.from_bytes(report.model.to_bytes()).card == card
 
@@ -220,6 +221,7 @@ def test_with_groups_the_search_and_the_interval_know_them(four_classes) -> None
     groups = np.arange(len(y)) // 8
     grouped = data.split(data.from_arrays(X, y, groups=groups), 0.25, seed=1)
     report = training.train(*grouped, parameters=dict(SMALL))
+    assert grouped[1].groups is not None
     n_groups = len(np.unique(grouped[1].groups))
     assert (report.result.groups, report.result.independent) == (n_groups, n_groups)
     assert report.search is not None and report.search.groups == 20 - n_groups
@@ -242,6 +244,7 @@ def test_final_trains_on_all_rows_and_keeps_the_accuracy_of_before(sets) -> None
     assert final.tested == plain.model and final.model != plain.model and final.is_final
     card = final.model.card
     assert card["final_rows"] == card["data"]["rows"] == 160 and "held_out" not in card
+    assert plain.search is not None
     assert card["parameters"]["C"] == plain.model.card["parameters"]["C"] == plain.search.chosen["C"]
     assert card["ranges"]["low"] == np.vstack([train_set.X, test_set.X]).min(axis=0).tolist()
     assert (card["accuracy"], card["test_rows"], card["confusion"]) == tuple(
