@@ -117,3 +117,9 @@ def _export(folder: Path, variables: dict[str, str]) -> list[str]:
     )
     assert run.returncode == 0, run.stderr
     return run.stdout.splitlines()
+
+
+def test_the_citation_names_this_version() -> None:
+    from sparsegen import __version__
+
+    assert f"\nversion: {__version__}\n" in (ROOT / "CITATION.cff").read_text(encoding="utf-8")

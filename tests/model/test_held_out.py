@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -15,7 +18,7 @@ def rows(n: int, seed: int = 0) -> np.ndarray:
     return np.random.default_rng(seed).normal(size=(n, 3))
 
 
-def marked(card: dict[str, object], X: Array) -> NDArray[np.bool_]:
+def marked(card: Mapping[str, Any], X: Array) -> NDArray[np.bool_]:
     found = held_out(card, X)
     assert found is not None
     return found
