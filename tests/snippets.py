@@ -4,6 +4,7 @@ A fence says what a snippet is:
 
 - ``console``: lines that begin with ``$ `` are commands; the lines below one are what it prints, ``...`` for any number
   of lines.
+- ``console needs avr-gcc simavr``: the same, where these programs are installed.
 - ``python``: run in one namespace per document; a ``text`` snippet right below is what it prints.
 - ``python norun``: shown only.
 - ``c``, ``python``, ``csv`` whose first line is a comment with a file's name alone (``/* main.c */``,
@@ -18,6 +19,7 @@ import contextlib
 import io
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -43,14 +45,19 @@ class Snippet:
     language: str
     text: str
     line: int
+    needs: tuple[str, ...] = ()
+    """Programs without which it is not run."""
 
 
 def snippets(text: str) -> list[Snippet]:
     """Return the fenced blocks of a document."""
     found = []
     for match in re.finditer(r"^```(\w*)([^\n]*)\n(.*?)^```$", text, re.DOTALL | re.MULTILINE):
-        if match[2].strip() != "norun":
-            found.append(Snippet(match[1], match[3], text.count("\n", 0, match.start()) + 1))
+        word, *programs = match[2].split() or [""]
+        if match[1] and word not in ("", "needs", "norun"):
+            raise AssertionError(f"a snippet is {match[1]} {match[2].strip()!r}, which says nothing to the tests")
+        if word != "norun":
+            found.append(Snippet(match[1], match[3], text.count("\n", 0, match.start()) + 1, tuple(programs)))
     return found
 
 
@@ -65,6 +72,8 @@ class Reader:
     def follow(self, text: str) -> None:
         """Run every snippet, and compare what it prints with what the document says."""
         for snippet in snippets(text):
+            if not all(map(shutil.which, snippet.needs)):
+                continue
             if snippet.language == "console":
                 for command, expected in commands(snippet.text):
                     compare(expected, self._run(command), f"line {snippet.line}: {command}")

@@ -27,7 +27,7 @@ def drawn(mutated: str) -> Mutant:
 
 
 def test_a_defect_is_killed_once_and_remembered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    seen = drawn("names = model.classes if model.n_outputs > 0 else model.classes[1:]")
+    seen = drawn("None if model.calibration is not None else model.calibration(scores).tolist(),")
     unseen = next(mutant for mutant in sample(SMALL, None, 0) if mutant.where == "Transform.after")
     with Campaign(tmp_path, jobs=1, slowest=5.0, say=lambda text: None) as campaign:
         killed, survived = campaign.judge(SMALL, [seen, unseen])
