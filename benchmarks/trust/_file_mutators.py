@@ -272,7 +272,7 @@ def model_seeds() -> list[bytes]:
             "ranges": {"low": [-1.0, -2.0, -3.0], "high": [1.0, 2.0, 3.0]},
             "parameters": {"C": 10.0, "n_vectors": 4},
         }
-        calibration = Calibration("platt", -1.0, 0.1) if n_outputs == 1 else Calibration("temperature", 1.0)
+        calibration = Calibration("platt", 1.0, -0.1) if n_outputs == 1 else Calibration("temperature", 1.0)
         model = SparseModel(
             rng.normal(size=(4, p)), rng.normal(size=(n_outputs, 1, 4)), rng.normal(size=n_outputs), (kernel.bind(),),
             transform, classes, calibration=None if i % 4 == 3 else calibration, card=card,

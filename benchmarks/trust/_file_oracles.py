@@ -35,6 +35,7 @@ MAX_MESSAGE = 600  # characters
 COMPILED_SHARE = 64  # one of so many exports is compiled
 MAX_WRITTEN = 5000  # values of a data set that is written and read again; more would only take time
 _COMMENT_OR_STRING = re.compile(r'/\*.*?\*/|"(?:[^"\\\n]|\\.)*"', re.DOTALL)
+_CONSTANT = re.compile(r"^    (FUZZED_CLASS_[A-Z0-9_]{1,40})(?= = \d+,? ?$)", re.MULTILINE)  # made from a label
 _EXPORT_ID = re.compile(r"(?<=FUZZED_EXPORT )(!= )?0x[0-9a-f]{8}u\b")  # a hash of the whole export, card included
 
 
@@ -101,7 +102,9 @@ def _code(content: bytes) -> str:
     assert "??" not in text.replace("?? /", ""), "the C holds a trigraph"
     code = _EXPORT_ID.sub("", _COMMENT_OR_STRING.sub("", text))
     assert "*/" not in code and "/*" not in code, "a comment of the C ends early or never"
-    return code
+    constants = _CONSTANT.findall(code)
+    assert len(set(constants)) == len(constants), "two classes have one name"
+    return _CONSTANT.sub("", code)
 
 
 def _compile(files: dict[str, bytes]) -> None:

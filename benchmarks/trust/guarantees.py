@@ -30,7 +30,7 @@ from sparsegen.lowering.formats import INPUT_KINDS, INTEGERS, Format
 from sparsegen.lowering.integer_program import IntegerProgram
 from sparsegen.lowering.probabilities import ONE, IntegerProbabilities
 from sparsegen.model import Calibration, SparseModel, class_indices
-from sparsegen.model.decision import DECISIONS
+from sparsegen.model.decision import DECISIONS, LARGEST
 from sparsegen.targets import TARGETS, Export
 from sparsegen.training.train import train
 
@@ -254,7 +254,7 @@ def integer_probabilities(export: Export) -> IntegerProbabilities | None:
 
 def calibrated(case: IntegerCase, rng: np.random.Generator) -> SparseModel:
     """Return the model with probabilities of a slope that suits its scores, or one that is far too large or small."""
-    if len(case.model.classes) > 2 and case.model.n_outputs != len(case.model.classes):
+    if case.model.decision != LARGEST:
         return case.model  # votes have no probabilities
     typical = max(float(np.abs(case.model.scores(case.rows)).mean()), 1e-200)
     slope = 10.0 ** rng.uniform(-1.0, 2.0) * float(rng.choice([1.0, 1.0, 1.0, 1e-6, 1e6])) / typical

@@ -9,7 +9,7 @@ import pytest
 from benchmarks.trust import _coverage_loop, fuzz_files
 from benchmarks.trust._coverage_loop import Target, Tracer, fuzz
 from benchmarks.trust._file_oracles import usable
-from sparsegen.data.readers import csv_text
+from sparsegen.data.cells import Cells
 from sparsegen.errors import DataError
 
 CASES = [(name, path) for name in fuzz_files.TARGETS for path in fuzz_files.kept_cases(name)]
@@ -29,10 +29,10 @@ def test_what_once_failed_passes(name: str, path: Path) -> None:
 
 
 def test_a_reader_that_raises_something_else_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def planted(cells: list[str]) -> list[float]:
+    def planted(_: Cells, cells: list[str]) -> list[float]:
         return [float(cell) for cell in cells]
 
-    monkeypatch.setattr(csv_text, "_numbers", planted)
+    monkeypatch.setattr(Cells, "_numbers", planted)
     outcome = fuzz_files.outcome(fuzz_files.TARGETS["csv"], seconds=0.0, seed=0, cases=tmp_path)
     assert outcome.failures
     assert "ValueError" in outcome.remark

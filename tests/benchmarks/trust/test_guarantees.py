@@ -12,7 +12,8 @@ from benchmarks.trust import guarantees
 from benchmarks.trust._together import integer_program, make_integer_case
 from benchmarks.trust.guarantees import Attacked, attack, read_header
 from sparsegen.lowering.formats import Format
-from sparsegen.model import Calibration
+from sparsegen.model import LARGEST, Calibration
+from sparsegen.model.decision import DECISIONS
 from sparsegen.targets import TARGETS
 
 
@@ -50,6 +51,15 @@ def test_a_bound_of_probabilities_printed_too_small_is_found(change):
     assert attacked.printed.model_probability < 1.0
     smaller = replace(attacked, printed=replace(attacked.printed, **change))
     assert attack(smaller, np.random.default_rng(0))[1] > 0
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 5])
+@pytest.mark.parametrize("decision", DECISIONS)
+def test_every_model_that_may_have_probabilities_gets_them(n_classes, decision):
+    """Three classes have three pairs: the number of outputs alone does not tell votes."""
+    case = make_integer_case(6, n_classes=n_classes, decision=decision)
+    of = guarantees.calibrated(case, np.random.default_rng(0))
+    assert (of.calibration is not None) == (of.decision == LARGEST)
 
 
 def test_a_program_that_labels_wrongly_beyond_its_margin_is_found(attacked):
