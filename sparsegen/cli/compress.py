@@ -33,6 +33,13 @@ def compress(
         Path,
         typer.Option("--data", metavar="DATA", help="Labelled rows: CSV, NPZ or LIBSVM file.", show_default=False),
     ],
+    method: Annotated[
+        str,
+        typer.Option(
+            metavar="slmc|mrs|rs",
+            help="rs: the reduced set alone; mrs: its coefficients trained on the rows; slmc: its vectors too.",
+        ),
+    ] = "slmc",
     label: LabelColumn = None,
     group: GroupColumn = None,
     C: Annotated[
@@ -70,7 +77,7 @@ def compress(
             data.match_features(rows, original.card.get("feature_names"), original.n_features)
             for rows in (train_set, test_set)
         ]
-        found = compressed(original, sets[0], sets[1], vectors, C=weight, seed=seed)
+        found = compressed(original, sets[0], sets[1], vectors, method=method, C=weight, seed=seed)
         found.model.save(output, force=force)
     print_compression(found, output, as_json)
 
@@ -82,6 +89,7 @@ def print_compression(found: Compression, path: Path, as_json: bool) -> None:
         print_json(
             {
                 "model": str(path),
+                "method": found.method,
                 "test_rows": found.result.rows,
                 "vectors": found.model.n_vectors,
                 "accuracy": found.accuracy,
@@ -101,9 +109,10 @@ def print_compression(found: Compression, path: Path, as_json: bool) -> None:
             f"{percent(found.original_accuracy)} of the same rows, which the original may have been trained on",
         ),
         ("lost", f"{points(100 * found.loss)} points"),
-        ("reduced set alone", f"{percent(found.reduced_accuracy)} of the same rows"),
-        ("agreement", kept),
     ]
+    if found.is_trained:
+        facts.append(("reduced set alone", f"{percent(found.reduced_accuracy)} of the same rows"))
+    facts.append(("agreement", kept))
     print_facts(f"saved to {path}", facts)
 
 

@@ -1,8 +1,9 @@
-"""A fitted machine on fewer vectors: its reduced set first, then an SLMC that starts from these vectors.
+"""A fitted machine on fewer vectors: its reduced set first, then, where rows are to help, what they make of it.
 
-The reduced set [W05, eq. 4] brings an expansion on m vectors near the machine's own and knows no data. From there SLMC
-[W05, section 3] moves the vectors and solves for the coefficients on labelled rows, with the machine's kernel and
-scaling; the machine itself is not asked again. What is lost is measured on rows that neither has seen here.
+The reduced set [W05, eq. 4] brings an expansion on m vectors near the machine's own and knows no data; ``rs`` stops
+there. ``mrs`` [W05, section 6.1] keeps its vectors and solves for the coefficients of an exact SVM on labelled rows.
+``slmc`` [W05, section 3] moves the vectors too. Both take the machine's kernel and scaling, and do not ask the machine
+again. What is lost is measured on held-out rows that nothing here was trained on.
 """
 
 from __future__ import annotations
@@ -15,8 +16,9 @@ from numpy.typing import NDArray
 
 from sparsegen.arrays import Array
 from sparsegen.data import Dataset
-from sparsegen.errors import DataError, ModelError, OptionError, SparsegenError
+from sparsegen.errors import DataError, ModelError, OptionError, SparsegenError, nearest
 from sparsegen.kernels import KERNELS
+from sparsegen.methods.rs import RS
 from sparsegen.methods.shared.reduced_set import reduce_set
 from sparsegen.methods.shared.sklearn_private import InvalidParameterError
 from sparsegen.methods.slmc import SLMC
@@ -27,9 +29,16 @@ from sparsegen.threads import one_thread
 from sparsegen.training import report
 from sparsegen.training.choose import AUTO, search
 from sparsegen.training.train import check_sets, data_card, parameter_sentence
+from sparsegen.version import __version__
 
 STARTS, MAX_ITER, TOL = 2, 200, 1e-6
 """Of the search for a reduced set."""
+SLMC_FROM_VECTORS: dict[str, dict[str, Any] | None] = {
+    "slmc": {},
+    "mrs": {"loss": "hinge", "optimize": "coefficients"},
+    "rs": None,
+}
+"""By method, the parameters of the SLMC that starts from the reduced set; ``None`` where nothing is trained."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +48,9 @@ class Compression:
     model: SparseModel
     original: SparseModel
     reduced: SparseModel
-    """The reduced set alone, from which the model was trained."""
+    """The reduced set alone; the model itself, or what it was trained from."""
+    method: str
+    """How the model was made: a key of SLMC_FROM_VECTORS."""
     result: Accuracy
     """The model's on the held-out rows."""
     original_accuracy: float
@@ -47,6 +58,11 @@ class Compression:
     reduced_accuracy: float
     agreement: float
     """Share of the held-out rows to which model and original give the same label."""
+
+    @property
+    def is_trained(self) -> bool:
+        """Whether the model is more than the reduced set alone."""
+        return SLMC_FROM_VECTORS[self.method] is not None
 
     @property
     def accuracy(self) -> float:
@@ -76,18 +92,25 @@ def compress(
     test_set: Dataset,
     n_vectors: int,
     *,
+    method: str = "slmc",
     C: float | str = AUTO,
     seed: int = 0,
 ) -> Compression:
-    """Return a fitted machine rewritten on ``n_vectors`` vectors and trained on from there, with what that costs."""
+    """Return a fitted machine rewritten on ``n_vectors`` vectors, with what that costs.
+
+    ``method`` is ``rs``, which is the reduced set; ``mrs``, which trains its coefficients on the rows; or ``slmc``,
+    which trains its vectors as well. ``C`` weighs errors on these rows.
+    """
     _check(original, n_vectors)
+    _check_method(method, C)
     for rows in (train_set, test_set):
         _check_rows(original, rows)
     check_sets(train_set, test_set, n_vectors)
     try:
         with one_thread():
             reduced = _reduced(original, n_vectors, seed)
-            learnt, chosen = _train_on(original, reduced.vectors, train_set, C, seed)
+            settings = SLMC_FROM_VECTORS[method]
+            model = reduced if settings is None else _trained(original, reduced.vectors, train_set, settings, C, seed)
     except InvalidParameterError as error:
         raise OptionError(parameter_sentence(str(error))) from None
     except (ArithmeticError, ValueError) as error:  # NumPy's and SciPy's words for numbers that grew out of range
@@ -97,26 +120,25 @@ def compress(
             f"compressing broke down ({str(error).rstrip('.')[:80]}); bring C closer to 1, or bring the rows that the "
             "model was trained on, scaled alike"
         ) from error
-    model = replace(learnt, transform=original.transform)
     result, confusion = report.measure(model, test_set)
     before, after = original.predict(test_set.X), model.predict(test_set.X)
     found = Compression(
         model=model,
         original=original,
         reduced=reduced,
+        method=method,
         result=result,
         original_accuracy=_share_of_same(before, test_set.y),
         reduced_accuracy=_share_of_same(reduced.predict(test_set.X), test_set.y),
         agreement=_share_of_same(before, after),
     )
     card = {
-        **learnt.card,
-        "method": "slmc from a reduced set",
+        **model.card,
+        "method": f"{method} from a reduced set" if found.is_trained else f"{method} of a fitted machine",
         **report.tested_card(result, confusion),
         **data_card(model, train_set, "as the original"),
         "held_out": remember(test_set.X, train_set.X),
         "compressed": found.as_json(),
-        **chosen,
     }
     return replace(found, model=replace(model, card=card))
 
@@ -133,6 +155,16 @@ def _check(original: SparseModel, n_vectors: int) -> None:
             f"the model has {original.n_vectors} vectors; ask for fewer than that, not for {n_vectors}",
             change={"vectors": ""},
         )
+
+
+def _check_method(method: str, C: float | str) -> None:
+    if method not in SLMC_FROM_VECTORS:
+        known = ", ".join(SLMC_FROM_VECTORS)
+        raise OptionError(
+            f"method {method!r:.40} compresses nothing{nearest(method, SLMC_FROM_VECTORS)}; choose one of: {known}"
+        )
+    if SLMC_FROM_VECTORS[method] is None and C != AUTO:
+        raise OptionError(f"C weighs errors on rows, and {method} is not trained on rows; leave C out")
 
 
 def _check_rows(original: SparseModel, rows: Dataset) -> None:
@@ -152,17 +184,22 @@ def _check_rows(original: SparseModel, rows: Dataset) -> None:
 
 
 def _reduced(original: SparseModel, n_vectors: int, seed: int) -> SparseModel:
-    """Return the model that lies nearest to the original in feature space."""
+    """Return the model that lies nearest to the original in feature space; its card tells of the search alone."""
     rng = np.random.RandomState(seed)
     (kernel,) = original.kernels
     found = reduce_set(original.vectors, original.coef[:, 0, :], kernel, n_vectors, STARTS, MAX_ITER, TOL, rng)
-    return replace(original, vectors=found.Z, coef=found.beta[:, None, :], calibration=None)
+    card = {
+        "fit": {"iterations": found.iterations, "residual": found.residual},
+        "coefficients": f"{RS.coefficient_formula}; no m x m matrix is stored",
+        "sparsegen": __version__,
+    }
+    return replace(original, vectors=found.Z, coef=found.beta[:, None, :], calibration=None, card=card)
 
 
-def _train_on(
-    original: SparseModel, Z: Array, rows: Dataset, C: float | str, seed: int
-) -> tuple[SparseModel, dict[str, Any]]:
-    """Return the SLMC that starts from Z, on the rows as the original's kernel sees them, and how C was chosen."""
+def _trained(
+    original: SparseModel, Z: Array, rows: Dataset, own: dict[str, Any], C: float | str, seed: int
+) -> SparseModel:
+    """Return the SLMC with parameters of its own that starts from Z, on rows as the original's kernel sees them."""
     (kernel,) = original.kernels
     family = KERNELS[kernel.name]
     values = dict(kernel.params)
@@ -172,11 +209,12 @@ def _train_on(
     if family.scale_parameter is not None:
         settings["gamma"] = values.pop(family.scale_parameter)
     settings |= {"kernel": kernel.name, "kernel_params": values or None, "C": C, "random_state": seed}
-    estimator = SLMC(init=Z, **settings)
+    estimator = SLMC(init=Z, **settings, **own)
     seen = original.transform(rows.X)
     found = search(estimator, seen, rows.y, seed, groups=rows.groups)
-    estimator.fit(seen, rows.y)
-    return estimator.model_, {} if found is None else {"search": found.as_json()}
+    learnt = estimator.fit(seen, rows.y).model_
+    card = {**learnt.card} if found is None else {**learnt.card, "search": found.as_json()}
+    return replace(learnt, transform=original.transform, card=card)
 
 
 def _share_of_same(labels: NDArray[Any], others: NDArray[Any]) -> float:

@@ -60,6 +60,17 @@ def test_the_loss_is_told_with_its_condition(run: Run, machines: dict[str, Path]
         assert part in ended.out
 
 
+@pytest.mark.parametrize("method", ["rs", "mrs"])
+def test_other_methods(run: Run, machines: dict[str, Path], rows: Path, tmp_path: Path, method: str) -> None:
+    out = tmp_path / "small.safetensors"
+    command = ("compress", machines["m.model"], "--vectors", 8, "--data", rows, "--method", method, "-o", out)
+    said = run(*command)
+    assert said.code == 0, said.err
+    assert ("reduced set alone" in said.out) == (method == "mrs")
+    assert SparseModel.load(out).card["method"].split()[0] == method
+    assert json.loads(run(*command, "--json").out)["method"] == method
+
+
 def test_bad_input_writes_nothing(run: Run, machines: dict[str, Path], rows: Path, tmp_path: Path) -> None:
     out = tmp_path / "small.safetensors"
     broken = tmp_path / "broken.model"
@@ -68,6 +79,8 @@ def test_bad_input_writes_nothing(run: Run, machines: dict[str, Path], rows: Pat
         "ask for fewer": (machines["m.model"], "--vectors", 1000),
         "must be a number or auto": (machines["m.model"], "--vectors", 4, "--C", "much"),
         "exclude each other": (machines["m.model"], "--vectors", 4, "--test-size", 0.5, "--test-data", rows),
+        "did you mean 'mrs'?": (machines["m.model"], "--vectors", 4, "--method", "msr"),
+        "leave C out": (machines["m.model"], "--vectors", 4, "--method", "rs", "--C", 1),
         "C is -1.0, but must be": (machines["m.model"], "--vectors", 4, "--C", -1),
         "broken.model": (broken, "--vectors", 4),
         "not a usable sparsegen model": (rows, "--vectors", 4),

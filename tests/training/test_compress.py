@@ -15,8 +15,10 @@ from sklearn.svm import SVC
 from sparsegen import data, from_sklearn
 from sparsegen.data import Dataset
 from sparsegen.errors import DataError, OptionError
+from sparsegen.methods.mrs import MRS
+from sparsegen.methods.rs import RS
 from sparsegen.model import LARGEST, VOTES
-from sparsegen.training.compress import compress
+from sparsegen.training.compress import MAX_ITER, STARTS, TOL, compress
 
 X, SPECIES = load_iris(return_X_y=True)
 NAMES = np.array(["setosa", "versicolor", "virginica"])
@@ -77,6 +79,39 @@ def test_training_helps_the_reduced_set():
     original = from_sklearn(make_pipeline(StandardScaler(), SVC(gamma=20.0, C=100.0)).fit(X, SPECIES))
     found = compress(original, *sets(), n_vectors=3, C=10.0)
     assert found.accuracy > found.reduced_accuracy
+
+
+@pytest.mark.parametrize(("method", "estimator"), [("rs", RS), ("mrs", MRS)])
+def test_rs_and_mrs_are_the_methods_of_that_name(method, estimator):
+    """They end where the estimators do, which train the machine themselves, on the same rows."""
+    train_set, test_set = data.split(data.from_arrays(X[50:], SPECIES[50:]), 0.3, seed=0)
+    known = {"kernel": "rbf", "gamma": 0.5, "C": 2.0}
+    original = from_sklearn(SVC(**known).fit(train_set.X, train_set.y))
+    found = compress(original, train_set, test_set, 4, method=method, **({} if method == "rs" else {"C": 2.0}))
+    same = estimator(
+        n_vectors=4, n_init=STARTS, max_iter=MAX_ITER, tol=TOL, random_state=0, **known
+    ).fit(train_set.X, train_set.y)  # fmt: skip
+    np.testing.assert_allclose(found.model.scores(test_set.X), same.model_.scores(test_set.X), atol=1e-6)
+    assert found.model.card["coefficients"] == same.model_.card["coefficients"]
+    assert found.model.card["method"].split()[0] == found.method == method
+    assert found.model.card["accuracy"] == found.accuracy
+    np.testing.assert_array_equal(found.model.vectors, found.reduced.vectors)
+    assert found.is_trained == (method == "mrs")
+
+
+def test_the_reduced_set_of_a_voting_machine_votes():
+    original = machine()
+    found = compress(original, *sets(), 12, method="rs")
+    assert found.model.decision == VOTES and found.model.n_outputs == original.n_outputs
+    assert found.accuracy == found.reduced_accuracy >= 0.9
+    assert not np.array_equal(compress(original, *sets(), 12, C=1.0).model.vectors, found.model.vectors)
+
+
+def test_what_no_method_can_do():
+    with pytest.raises(OptionError, match=r"method 'slcm' compresses nothing \(did you mean 'slmc'\?\)"):
+        compress(machine(), *sets(), 4, method="slcm")
+    with pytest.raises(OptionError, match="rs is not trained on rows; leave C out"):
+        compress(machine(), *sets(), 4, method="rs", C=1.0)
 
 
 @pytest.mark.parametrize(
