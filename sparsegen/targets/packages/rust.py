@@ -57,15 +57,22 @@ class Rust(Package):
 
 def _library(model: PackagedModel) -> bytes:
     lowered, values = model.code.lowered, model.code.values
+    probabilities = lowered.probabilities
     named = variants(lowered.model.classes)
     return model.render(
         "rust/lib.rs.j2",
         rust_input=TYPES[lowered.input_dtype.name],
         rust_score=TYPES[lowered.score_dtype.name],
         rust_unit=_real(values["unit"]),
-        rust_example=[str(v) if isinstance(v, int) else _real(v) for v in lowered.selftest.inputs[0].tolist()],
+        rust_example=[_number(v) for v in lowered.selftest.inputs[0].tolist()],
+        rust_probability="" if probabilities is None else TYPES[probabilities.dtype.name],
+        rust_reject_below=_number(values.get("reject_below", 0)),
         rust_classes=[RustClass(variant, i) for i, variant in enumerate(named)],
     )
+
+
+def _number(value: float) -> str:
+    return str(value) if isinstance(value, int) else _real(value)
 
 
 def _real(value: float) -> str:

@@ -6,17 +6,22 @@ import os
 import re
 import subprocess
 import tomllib
+from dataclasses import replace
 
+import numpy as np
 import pytest
 from c_programs import any_compiler, compile_c, compiler
 from golden_models import SMALL, model, rbf, rows
 from wrapped import COUNTS, HOSTILE, built, packed
 
 from sparsegen.errors import OptionError
+from sparsegen.lowering.formats import Format
+from sparsegen.model import Calibration
 from sparsegen.targets import TARGETS
 
 LEAST = (1, 64)
 """What Cargo.toml asks for: core knows the types of C from then on."""
+PLATT = replace(SMALL["binary_rbf"], calibration=Calibration("platt", 1.7, 0.25))
 # What build.rs uses of cc, which is not here without a network.
 CC = """
 use std::{env, process::Command};
@@ -104,6 +109,46 @@ def test_an_integer_crate_has_its_types_and_says_what_is_in_range(counts, tmp_pa
     assert first == "Few Many true"
     kind = {"int16": "i16", "uint8": "u8"}[package.export.input_dtype.name]
     assert re.fullmatch(rf"\[-\d+\] {kind}", second)
+
+
+@pytest.mark.parametrize(
+    ("machine", "dtype"), [(SMALL["temperature"], "f32"), (SMALL["temperature"], "q7"), (PLATT, "q15")]
+)
+def test_the_crate_gives_probabilities_and_rejects(machine, dtype, tmp_path):
+    X = rows(machine)[:12]
+    surest = machine.probabilities(X).max(axis=1)
+    confidence = float(np.sort(surest)[5:7].mean())  # so that some rows are rejected and some are not
+    package = packed("rust", machine, "m", tmp_path / "p", numbers=Format(dtype, reject=confidence))
+    lowered = package.export.lowered
+    assert lowered is not None and lowered.probabilities is not None
+    table = ", ".join(f"[{', '.join(f'{v!r}' for v in row)}]" for row in X.astype(np.float32).tolist())
+    (tmp_path / "main.rs").write_text(f"""
+    fn main() {{
+        for x in [{table}] as [[m::Input; m::FEATURES]; {len(X)}] {{
+            let (class, score) = m::predict_score(&x);
+            let p: [m::Probability; m::CLASSES] = m::probabilities(&x);
+            let kept: Option<m::Class> = m::predict_or_reject(&x);
+            assert!(class == m::predict(&x) && p.iter().all(|one| *one <= m::PROBABILITY_ONE));
+            assert_eq!(kept, if p[class.index()] < m::REJECT_BELOW {{ None }} else {{ Some(class) }});
+            println!("{{}} {{}} {{:?}} {{:?}}", kept.is_some(), score, p, m::scores(&x));
+        }}
+    }}""")
+    lines = output_of(compiled(package, tmp_path / "main.rs", tmp_path)).splitlines()
+    scores = lowered.program.scores(lowered.inputs(X))
+    wanted = lowered.probabilities.of(scores)
+    assert len({line.split()[0] for line in lines}) == 2
+    for line, s, p in zip(lines, scores, wanted, strict=True):
+        score, *given = [float(v) for v in re.findall(r"[-\d.e]+", line.split(" ", 1)[1])]
+        assert given == pytest.approx([*p.tolist(), *s.tolist()], rel=1e-4, abs=1e-5)
+        assert score == pytest.approx(abs(s[0]) if len(s) == 1 else s.max(), rel=1e-4)
+
+
+def test_a_crate_has_only_what_its_export_has(tmp_path):
+    for numbers, there in ((Format("f32"), b"probabilities(x"), (Format("f32", reject=0.5), b"predict_or_reject(x")):
+        assert there in packed("rust", SMALL["temperature"], "m", tmp_path, numbers=numbers).export.files["src/lib.rs"]
+    plain = TARGETS["rust"].export(SMALL["votes"], "m").files["src/lib.rs"]
+    assert b"robabilit" not in plain and b"reject" not in plain and b"the number of its votes" in plain
+    assert b"reject" not in TARGETS["rust"].export(SMALL["temperature"], "m").files["src/lib.rs"].lower()
 
 
 def test_its_own_tests_pass_with_hostile_labels_and_fail_for_a_damaged_table(tmp_path):
