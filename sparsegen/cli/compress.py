@@ -103,7 +103,7 @@ def print_compression(found: Compression, path: Path, as_json: bool) -> None:
     facts = [
         ("vectors", f"{found.original.n_vectors} -> {found.model.n_vectors}"),
         ("C tables", f"{_bytes(before)} -> {_bytes(after)} of flash in f32, plus code"),
-        ("test accuracy", f"{found.result}, all held out here"),
+        ("test accuracy", f"{found.result}, all held out here, but the start is the original's"),
         (
             "before",
             f"{percent(found.original_accuracy)} of the same rows, which the original may have been trained on",

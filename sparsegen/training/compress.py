@@ -3,7 +3,8 @@
 The reduced set [W05, eq. 4] brings an expansion on m vectors near the machine's own and knows no data; ``rs`` stops
 there. ``mrs`` [W05, section 6.1] keeps its vectors and solves for the coefficients of an exact SVM on labelled rows.
 ``slmc`` [W05, section 3] moves the vectors too. Both take the machine's kernel and scaling, and do not ask the machine
-again. What is lost is measured on held-out rows that nothing here was trained on.
+again. What is lost is measured on rows that nothing here was trained on. The machine's own vectors may know them all
+the same, so that only those that the machine did not see either are remembered as held out.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from sparsegen.methods.shared.reduced_set import reduce_set
 from sparsegen.methods.shared.sklearn_private import InvalidParameterError
 from sparsegen.methods.slmc import SLMC
 from sparsegen.model import SparseModel
-from sparsegen.model.held_out import remember
+from sparsegen.model.held_out import held_out, remember
 from sparsegen.promised import Accuracy
 from sparsegen.threads import one_thread
 from sparsegen.training import report
@@ -72,7 +73,8 @@ class Compression:
     @property
     def loss(self) -> float:
         """By how much the share of rows labelled correctly falls; below 0 where it rises."""
-        return self.original_accuracy - self.accuracy
+        n = self.result.rows
+        return round((self.original_accuracy - self.accuracy) * n) / n  # 0.1, and not what 0.8 - 0.7 is in binary
 
     def as_json(self) -> dict[str, Any]:
         """Return the figures as plain values."""
@@ -107,7 +109,7 @@ def compress(
         _check_rows(original, rows)
     check_sets(train_set, test_set, n_vectors)
     try:
-        with one_thread():
+        with one_thread(), np.errstate(over="ignore", invalid="ignore"):  # no news where the model comes out finite
             reduced = _reduced(original, n_vectors, seed)
             settings = SLMC_FROM_VECTORS[method]
             model = reduced if settings is None else _trained(original, reduced.vectors, train_set, settings, C, seed)
@@ -137,7 +139,7 @@ def compress(
         "method": f"{method} from a reduced set" if found.is_trained else f"{method} of a fitted machine",
         **report.tested_card(result, confusion),
         **data_card(model, train_set, "as the original"),
-        "held_out": remember(test_set.X, train_set.X),
+        "held_out": remember(test_set.X[_unseen(original, test_set)], train_set.X),
         "compressed": found.as_json(),
     }
     return replace(found, model=replace(model, card=card))
@@ -215,6 +217,12 @@ def _trained(
     learnt = estimator.fit(seen, rows.y).model_
     card = {**learnt.card} if found is None else {**learnt.card, "search": found.as_json()}
     return replace(learnt, transform=original.transform, card=card)
+
+
+def _unseen(original: SparseModel, rows: Dataset) -> NDArray[np.bool_]:
+    """Return which rows the original is known not to have been trained on: its vectors know the others."""
+    found = held_out(original.card, rows.X)
+    return np.zeros(len(rows.X), dtype=np.bool_) if found is None else found
 
 
 def _share_of_same(labels: NDArray[Any], others: NDArray[Any]) -> float:

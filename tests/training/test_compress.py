@@ -18,6 +18,8 @@ from sparsegen.errors import DataError, OptionError
 from sparsegen.methods.mrs import MRS
 from sparsegen.methods.rs import RS
 from sparsegen.model import LARGEST, VOTES
+from sparsegen.model.held_out import held_out, remember
+from sparsegen.promised import Accuracy
 from sparsegen.training.compress import MAX_ITER, STARTS, TOL, compress
 
 X, SPECIES = load_iris(return_X_y=True)
@@ -58,6 +60,24 @@ def test_every_figure_is_one_of_the_held_out_rows():
     assert (stored["vectors"], stored["sha256"]) == (original.n_vectors, original.sha256)
     assert found.model.card["feature_names"] == ["x0", "x1", "x2", "x3"]
     assert found.model.card["ranges"]["low"] == train_set.X.min(axis=0).tolist()
+
+
+def test_rows_that_the_original_may_have_learnt_are_not_remembered_as_held_out():
+    """The start is the original's vectors: a row that they were trained on is held out from nothing."""
+    train_set, test_set = sets()
+    original = machine()
+    assert held_out(compress(original, train_set, test_set, 4, C=10.0).model.card, X) is None
+    unseen = test_set.X[:9]
+    tested = replace(original, card={**original.card, "held_out": remember(unseen, train_set.X)})
+    card = compress(tested, train_set, test_set, 4, C=10.0).model.card
+    np.testing.assert_array_equal(held_out(card, test_set.X), held_out(tested.card, test_set.X))
+    assert held_out(card, unseen).any() and not held_out(card, train_set.X).any()
+
+
+def test_the_loss_is_counted_in_rows():
+    found = compress(machine(), *sets(), n_vectors=4, C=10.0)
+    counted = replace(found, original_accuracy=0.8, result=Accuracy(7, 10))
+    assert 100 * counted.loss == 10.0  # and not 10.000000000000009, which rounds up to 10.01 points
 
 
 def test_the_same_seed_gives_the_same_bytes():
