@@ -74,8 +74,13 @@ def tested_card(result: Accuracy, confusion: Confusion) -> dict[str, Any]:
     return card
 
 
-def class_warnings(classes: tuple[Label, ...], found: Confusion) -> list[str]:
-    """Return what the accuracy over all rows hides: classes that are hardly found, and such without a test row."""
+def class_warnings(
+    classes: tuple[Label, ...], found: Confusion, is_balanced: bool = False, is_weighed: bool = False
+) -> list[str]:
+    """Return what the accuracy over all rows hides: classes that are hardly found, and such without a test row.
+
+    What was done already, choosing for balanced accuracy or weighing the classes, is not advised again.
+    """
     told = []
     counts = list(zip(classes, found.correct, found.rows, strict=True))
     missed = [
@@ -84,10 +89,11 @@ def class_warnings(classes: tuple[Label, ...], found: Confusion) -> list[str]:
         if rows and wilson(correct / rows, rows)[1] < found.accuracy - FAR
     ]
     if missed:
-        told.append(
-            f"the accuracy hides how often some classes are missed: {some(missed)}; bring more rows of them, weigh the "
-            "classes, or choose gamma and C for balanced accuracy"
-        )
+        ways = ["bring more rows of them"]
+        ways += [] if is_weighed else ["weigh the classes"]
+        ways += [] if is_balanced else ["choose gamma and C for balanced accuracy"]
+        advice = ways[0] if len(ways) == 1 else ", or ".join([", ".join(ways[:-1]), ways[-1]])
+        told.append(f"the accuracy hides how often some classes are missed: {some(missed)}; {advice}")
     unseen = [repr(label) for label, _, rows in counts if not rows]
     if unseen:
         told.append(f"no test row has the class {some(unseen)}: how often it is found is not known; bring more rows")

@@ -85,7 +85,9 @@ def train(
         complaints.append(f"nothing was left to choose by cross-validation, so the metric {metric} chose nothing")
     if constant := data.constant_features(train_set):
         complaints.append(f"constant features carry no information: {some(constant)}; drop them for a smaller model")
-    complaints += report.class_warnings(model.classes, confusion)
+    complaints += report.class_warnings(
+        model.classes, confusion, chosen_for == BALANCED, estimator.class_weight is not None
+    )
     complaints += few_row_warnings(train_set.y, test_set.y, estimator.class_weight)
     searched = {} if found is None else {"search": found.as_json()}
     filled = {} if train_set.fill is None else {"fill": train_set.fill.tolist()}
@@ -208,9 +210,16 @@ def check_sets(train_set: Dataset, test_set: Dataset, n_vectors: object) -> None
     seen = set(train_set.y.tolist())
     unseen = [repr(label) for label in dict.fromkeys(test_set.y.tolist()) if label not in seen]
     if unseen:
+        if len(seen) > 1:
+            data.require_classes(train_set)  # of measurements nearly every one is new, which is no news
+        told = f"the test rows of {test_set.source} have labels that no training row has: {some(unseen)}; "
+        if test_set.rows is None:
+            raise DataError(f"{told}add such rows to the training data or remove them from the test")
+        kind = "rows" if test_set.groups is None else "groups"
         raise DataError(
-            f"the test rows of {test_set.source} have labels that no training row has: {some(unseen)}; "
-            "add such rows to the training data or remove them from the test"
+            f"{told}a class needs {kind} for both, so bring more {kind} of them, remove them, or choose another label "
+            "column if these are no classes",
+            change={"label": ""},
         )
     data.require_classes(train_set)
     if isinstance(n_vectors, int):

@@ -146,6 +146,15 @@ def test_sets_that_do_not_fit_together(sets) -> None:
     strange = data.from_arrays(test_set.X, np.where(test_set.y == "east", "up", test_set.y), source="test.csv")
     with pytest.raises(DataError, match=r"rows of test.csv have labels that no training row has: 'up'; add"):
         training.train(train_set, strange)
+    labels = np.array(["east", "west"] * 74 + [f"place {k}" for k in range(12)])
+    once = data.from_arrays(np.random.default_rng(0).normal(size=(160, 2)), labels)
+    with pytest.raises(
+        DataError, match=r"no training row has: 'place \d.*; a class needs rows for both, so bring more"
+    ):
+        training.train(*data.split(once, 0.25, seed=1))
+    measured = data.from_arrays(once.X, np.round(once.X.sum(axis=1), 4).astype(str), source="heat.csv")
+    with pytest.raises(DataError, match=r"every row of heat.csv has a label of its own; choose a label column"):
+        training.train(*data.split(measured, 0.25, seed=0))
     with pytest.raises(DataError, match="fewer than the 121 vectors"):
         training.train(train_set, test_set, parameters={"n_vectors": 121})
 
@@ -259,6 +268,14 @@ def test_a_class_that_is_missed_is_told() -> None:
         "the accuracy hides how often some classes are missed: 'fault' (5 of its 6 test rows); bring more rows of "
         "them, weigh the classes, or choose gamma and C for balanced accuracy"
     ]
+    ends = {
+        (False, False): "of them, weigh the classes, or choose gamma and C for balanced accuracy",
+        (True, False): "of them, or weigh the classes",
+        (True, True): "bring more rows of them",
+    }
+    for done, end in ends.items():
+        (sentence,) = class_warnings(("fault", "ok"), Confusion.of_matrix([[1, 5], [1, 895]]), *done)
+        assert sentence.endswith(end)
     assert class_warnings(("a", "b"), Confusion.of_matrix([[5, 1], [10, 890]])) == [], "one of 6 rows may be chance"
     assert (
         "no test row has the class 'c'"
