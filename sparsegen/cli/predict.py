@@ -58,6 +58,8 @@ def print_predictions(found: Predictions, result: Judged | None, as_json: bool) 
     print_raw(found.csv())
     if result is not None:
         remark(result)
+        if found.unknown:
+            remark(f"{found.unknown} of {len(found.labels)} rows have no label, and count as wrong")
 
 
 def print_summary(found: Predictions, result: Judged | None, path: Path, as_json: bool) -> None:
@@ -67,6 +69,8 @@ def print_summary(found: Predictions, result: Judged | None, path: Path, as_json
         print_json({"output": str(path), **counts, **judged_document(result)})
         return
     unknown = f", {found.unknown} without a label" if found.unknown else ""
+    if unknown and result is not None:
+        unknown += f", {'which counts' if found.unknown == 1 else 'which count'} as wrong"
     say(f"wrote {path}: {len(found.labels)} rows{unknown}")
     if result is not None:
         say(result)

@@ -68,7 +68,18 @@ def test_predict_leaves_unsure_labels_empty(run: Run, saved: Path, unlabelled: P
     labels = json.loads(run("predict", saved, unlabelled, "--reject", "0.7", "--json").out)["labels"]
     assert labels == [None if index < 0 else index for index in expected.tolist()]
     told = run("predict", saved, unlabelled, "--reject", "0.7", "-o", tmp_path / "out.csv").out
-    assert f"{texts.count('')} without a label" in told
+    assert f"{texts.count('')} without a label" in told and "wrong" not in told
+
+
+def test_rows_without_a_label_count_as_wrong_and_it_is_said(run: Run, saved: Path, tmp_path: Path) -> None:
+    labelled, unknown = tmp_path / "rows.npz", np.count_nonzero(MODEL.predict_or_reject(rows(MODEL), 0.7) < 0)
+    np.savez(labelled, X=rows(MODEL), y=MODEL.predict(rows(MODEL)))
+    assert unknown > 1
+    sentence = f"{unknown} of {len(rows(MODEL))} rows have no label, and count as wrong"
+    assert sentence in run("predict", saved, labelled, "--reject", "0.7").err
+    assert "count as wrong" not in run("predict", saved, labelled).err
+    told = run("predict", saved, labelled, "--reject", "0.7", "-o", tmp_path / "out.csv").out
+    assert f"{unknown} without a label, which count as wrong" in told
 
 
 def test_export_adds_the_rejecting_prediction(run: Run, saved: Path, tmp_path: Path) -> None:
