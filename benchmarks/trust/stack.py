@@ -11,7 +11,7 @@ import itertools
 import re
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import astuple, dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -75,15 +75,26 @@ class Compiler:
 
     def stack(self, export: Export, level: str) -> Stack:
         """Return the sums of the frames along the calls."""
+        (found,) = self.stacks([export], level)
+        return found
+
+    def stacks(self, exports: Sequence[Export], level: str) -> list[Stack]:
+        """Return them for exports of different names, which one call of the compiler takes together."""
         with tempfile.TemporaryDirectory(prefix="sparsegen-") as name:
             folder = Path(name)
-            (source,) = write_files(export, folder)
-            command = [*self.command, level, "-fstack-usage", "-S", source, "-o", str(folder / "made.s")]
-            finished = run_tool(command, folder)
+            sources = [source for export in exports for source in write_files(export, folder)]
+            finished = run_tool([*self.command, level, "-fstack-usage", "-S", *sources], folder)
             if finished.returncode != 0:
                 raise ToolError(finished.stderr.decode(errors="replace"))
-            said = (folder / "made.su").read_text()
-        found, computes_floats = along_the_calls(export, said), np.float32 in (export.input_dtype, export.score_dtype)
+            said = [(folder / f"{Path(source).stem}.su").read_text() for source in sources]
+        return [
+            self._with_library(export, along_the_calls(export, text))
+            for export, text in zip(exports, said, strict=True)
+        ]
+
+    def _with_library(self, export: Export, found: Stack) -> Stack:
+        """Return the stack with what the compiler's own float functions take."""
+        computes_floats = np.float32 in (export.input_dtype, export.score_dtype)
         library = LIBRARY if computes_floats and not self.has_fpu else 0
         weighing = found.probabilities + library if found.probabilities else 0
         return Stack(found.predict + library, found.selftest + library, weighing)

@@ -214,7 +214,7 @@ def _trained(
     estimator = SLMC(init=Z, **settings, **own)
     seen = original.transform(rows.X)
     found = search(estimator, seen, rows.y, seed, groups=rows.groups)
-    learnt = estimator.fit(seen, rows.y).model_
+    learnt: SparseModel = estimator.fit(seen, rows.y).model_
     card = {**learnt.card} if found is None else {**learnt.card, "search": found.as_json()}
     return replace(learnt, transform=original.transform, card=card)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import pytest
@@ -20,6 +21,7 @@ EARLY = ("integer_avr", "integer_laplacian")
 MOST_TOO_MUCH = 2.8
 
 
+@cache
 def exports(loops: str) -> dict[str, Export]:
     """One of every kind, and some that once took more: clang's 704 bytes for scores inlined into the self-test."""
     found = {name: TARGETS["c"].export(EVERY[name], name) for name in FLOATS}
@@ -52,9 +54,9 @@ def test_no_compiler_takes_more_than_the_header_states(name: str) -> None:
     compiler = COMPILERS[name]
     if shutil.which(compiler.command[0]) is None:
         pytest.skip(f"{compiler.command[0]} is not on the PATH")
-    for export in exports(compiler.loops).values():
-        for level in LEVELS:
-            found = compiler.stack(export, level)
+    made = list(exports(compiler.loops).values())
+    for level in LEVELS:
+        for export, found in zip(made, compiler.stacks(made, level), strict=True):
             assert not found.exceeds(promised(export, level)), f"{export.name} {level}: {found}"
 
 
