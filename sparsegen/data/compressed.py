@@ -12,6 +12,8 @@ from sparsegen.errors import DataError
 
 SUFFIX = ".gz"
 PIECE = 1 << 20
+MAX_EXPANSION = 250  # bytes per byte of the file: rows of numbers have a tenth of it, and gzip reaches a thousand
+ALWAYS_ALLOWED = 64 << 20
 CHECKED = 64 << 20  # bytes after which the free memory is asked for again
 
 
@@ -24,6 +26,11 @@ def unpacked(raw: bytes, source: str) -> bytes:
                 found += piece
                 if len(found) > MAX_BYTES:
                     raise DataError(f"{source} unpacks to more than {gib(MAX_BYTES)}; use a sample of its rows")
+                if len(found) > max(ALWAYS_ALLOWED, MAX_EXPANSION * len(raw)):
+                    raise DataError(
+                        f"{source} unpacks to more than {MAX_EXPANSION} times its size, so it hardly holds data; unpack "
+                        "it yourself if it does"
+                    )
                 if len(found) % CHECKED < len(piece):
                     check_memory(len(found), source)
     except (OSError, EOFError, zlib.error):

@@ -225,6 +225,26 @@ def test_a_bomb_is_not_unpacked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
         tracemalloc.stop()
 
 
+def test_what_gzip_can_hardly_shrink_so_much_is_no_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A hundred kilobytes that hold one row of 30 million cells took gigabytes before anyone counted the cells."""
+    monkeypatch.setattr(compressed, "ALWAYS_ALLOWED", 1 << 20)
+    (tmp_path / "bomb.csv.gz").write_bytes(gzip.compress(b"a,b,label\n" + b"0," * (2 << 20)))
+    with pytest.raises(DataError, match=r"bomb\.csv\.gz unpacks to more than 250 times its size"):
+        data.read(tmp_path / "bomb.csv.gz")
+
+
+@pytest.mark.parametrize("head", [b"a,b,label\n", b""])
+def test_a_line_of_any_length_is_not_taken_apart(tmp_path: Path, head: bytes) -> None:
+    (tmp_path / "wide.csv").write_bytes(head + b"0," * (8 << 20))
+    tracemalloc.start()
+    try:
+        with pytest.raises(DataError, match=r"line \d of wide\.csv has more than 6,400,000 characters"):
+            data.read(tmp_path / "wide.csv")
+        assert tracemalloc.get_traced_memory()[1] < 60 << 20
+    finally:
+        tracemalloc.stop()
+
+
 def test_gzip_that_outgrows_the_memory_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "big.csv.gz").write_bytes(gzip.compress(bytes(4 << 20)))
     monkeypatch.setattr("sparsegen.data.memory.free_memory", lambda: 1 << 20)

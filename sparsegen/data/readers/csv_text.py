@@ -13,6 +13,7 @@ import numpy as np
 
 from sparsegen.data.cells import Cells
 from sparsegen.data.checks import (
+    MAX_FEATURES,
     Labels,
     check_names,
     check_text,
@@ -26,6 +27,8 @@ from sparsegen.data.table import Columns, columns_of
 from sparsegen.errors import DataError
 
 SEPARATORS = (",", ";", "\t")
+MAX_LINE = 64 * MAX_FEATURES
+"""Characters: a line of any length would become a list of as many cells before they are counted."""
 
 
 def read(raw: bytes, source: str, wanted: Wanted) -> FileRows:
@@ -132,7 +135,7 @@ def _read_cells(
 
 def _records(raw: bytes, separator: str, source: str) -> Iterator[tuple[int, list[str]]]:
     """Yield (row number as in the file, cells); blank rows are counted but left out."""
-    reader = csv.reader(io.TextIOWrapper(io.BytesIO(raw), "utf-8", newline=""), delimiter=separator, strict=True)
+    reader = csv.reader(_lines(raw, source), delimiter=separator, strict=True)
     row = 0
     try:
         for row, cells in enumerate(reader, 1):
@@ -145,6 +148,17 @@ def _records(raw: bytes, separator: str, source: str) -> Iterator[tuple[int, lis
             else "a quote that is not closed, or text after a closing quote"
         )
         raise DataError(f"row {row + 1} of {source} has {what}; correct its quotes and separators") from None
+
+
+def _lines(raw: bytes, source: str) -> Iterator[str]:
+    text = io.TextIOWrapper(io.BytesIO(raw), "utf-8", newline="")
+    for number, line in enumerate(iter(lambda: text.readline(MAX_LINE + 1), ""), 1):
+        if len(line) > MAX_LINE:
+            raise DataError(
+                f"line {number} of {source} has more than {MAX_LINE:,} characters, which {MAX_FEATURES:,} features do "
+                "not take; end every row with a line break"
+            )
+        yield line
 
 
 def _fit(raw: bytes, separator: str) -> tuple[bool, bool, int, int]:
