@@ -36,6 +36,7 @@ ONE = 1 << 15
 OCTAVES = 16
 PLACES = OCTAVES << FRACTION_BITS
 """The exponents z that give more than 0."""
+MOST_OCTAVES = 1000.0  # a double holds 2 to this power
 MULTIPLIER_BITS = 16
 MAX_SHIFT = 31
 MAX_CLASSES = (1 << 16) - 1  # sums of weights then have 31 bits
@@ -254,7 +255,8 @@ def _integer_error(factor: float, used: float, limit: int, off: float, n: int) -
     beyond = factor * limit - off  # exponents from here on count as no weight at all
     computed = np.append(half(z), 0)
     nearest, farthest = np.append(first - off, beyond), np.append(last + off, np.inf)
-    exact = [np.exp2(-end / (1 << FRACTION_BITS)) for end in (nearest, farthest)]
+    # where zero is out of reach, e / (1 + e) is 1 long before e overflows
+    exact = [np.exp2(np.minimum(-end / (1 << FRACTION_BITS), MOST_OCTAVES)) for end in (nearest, farthest)]
     if n == 2:
         shares = _rounded_share(computed, ONE + computed) / ONE
         return min(1.0, max(float(np.abs(shares - e / (1.0 + e)).max()) for e in exact) * (1.0 + 1e-9))

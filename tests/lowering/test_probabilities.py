@@ -79,6 +79,16 @@ def test_no_integer_probability_is_further_off_than_stated(n: int) -> None:
     assert tight > (0.5 if n == 2 else 0.1), "the bound is silly"
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("offset", [1e4, -1e9, 1e30])
+def test_a_zero_out_of_reach_promises_nothing_and_warns_of_nothing(offset: float) -> None:
+    """The score at which both classes are equally probable does not fit in 32 bits: the nearest that does is used."""
+    made = made_for(2, 1e-7, offset)
+    assert abs(made.zero) == MOST
+    exact = Calibration("platt", 1e-7, offset)(np.array([[float(np.sign(-offset)) * MOST]]))
+    assert np.abs(made.of(np.array([[made.zero]])) / ONE - exact).max() <= made.bound <= 1.0
+
+
 def test_integer_probabilities_are_about_as_exact_as_their_unit() -> None:
     assert made_for(2, 1e-8).bound < 1e-4
     assert made_for(10, 1e-8).bound < 4e-4
