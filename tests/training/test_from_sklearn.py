@@ -333,6 +333,19 @@ def test_probabilities_that_are_lost_are_named(machine: Any) -> None:
 
 
 @pytest.mark.filterwarnings("ignore:.*probability.*:FutureWarning")
+def test_probabilities_that_fall_where_the_score_rises_are_lost_and_named() -> None:
+    """LIBSVM learns such from a few rows at random, by its own cross-validation; the labels are worth keeping."""
+    rng = np.random.default_rng(1)
+    X, y = rng.normal(size=(14, 3)), np.arange(14) % 2
+    machine = SVC(probability=True, random_state=0).fit(X, y)
+    assert machine._probA[0] > 0
+    with pytest.warns(UserWarning, match="fall where the score rises"):
+        model = from_sklearn(machine)
+    assert model.calibration is None
+    assert_array_equal(model.predict(X), machine.predict(X))
+
+
+@pytest.mark.filterwarnings("ignore:.*probability.*:FutureWarning")
 @pytest.mark.parametrize("machine", [SVC(gamma=0.05), NuSVC(gamma=0.05), SVC(kernel="linear")], ids=str)
 def test_svc_with_probabilities(machine: Any) -> None:
     """LIBSVM finds probabilities by an iteration that ends 0.005 before the logistic function, which is ours."""

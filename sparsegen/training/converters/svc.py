@@ -50,6 +50,9 @@ def _with_probabilities(machine: Any, model: SparseModel) -> SparseModel:
         return model
     # LIBSVM's score is positive for the first class, whose probability is 1 / (1 + exp(A f + B))
     A, B = fitted
+    if A >= 0.0:  # of rows that tell nothing, such as few or random ones
+        warn_of_lost_probabilities(machine, "fall where the score rises; train on more rows")
+        return model
     return replace(model, calibration=Calibration("platt", -A, B))
 
 
