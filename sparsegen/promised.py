@@ -27,6 +27,8 @@ class Accuracy:
     """How many independent rows the rows are worth, where they belong to groups; ``None`` counts every row."""
     groups: int | None = None
     """How many groups the rows belong to, where that is known."""
+    copies: int = 0
+    """How many of the rows are copies of training rows, whose labels may have been learned by heart."""
 
     @property
     def share(self) -> float:
@@ -55,7 +57,9 @@ class Accuracy:
         unit = "rows" if self.independent is None else "groups of rows"
         ends = f"{_rounded(low, ROUND_FLOOR)} to {_rounded(high, ROUND_CEILING)} %"
         condition = f"{unit} are independent" + (" and were never trained on" if may_be_known else "")
-        return f"95 % interval {ends} if {condition}"
+        are = "is a copy" if self.copies == 1 else "are copies"
+        known = f", but {self.copies} {are} of training rows" if self.copies else ""
+        return f"95 % interval {ends} if {condition}{known}"
 
 
 def wilson(share: float, rows: float) -> tuple[float, float]:

@@ -103,10 +103,11 @@ def print_compression(found: Compression, path: Path, as_json: bool) -> None:
     facts = [
         ("vectors", f"{found.original.n_vectors} -> {found.model.n_vectors}"),
         ("C tables", f"{_bytes(before)} -> {_bytes(after)} of flash in f32, plus code"),
-        ("test accuracy", f"{found.result}, all held out here, but the start is the original's"),
+        ("test accuracy", f"{found.result}, all held out here"),
         (
             "before",
-            f"{percent(found.original_accuracy)} of the same rows, which the original may have been trained on",
+            f"{percent(found.original_accuracy)} of the same rows, which the original may have been trained on, and "
+            "through it the start",
         ),
         ("lost", f"{points(100 * found.loss)} points"),
     ]

@@ -28,8 +28,8 @@ def unpacked(raw: bytes, source: str) -> bytes:
                     raise DataError(f"{source} unpacks to more than {gib(MAX_BYTES)}; use a sample of its rows")
                 if len(found) > max(ALWAYS_ALLOWED, MAX_EXPANSION * len(raw)):
                     raise DataError(
-                        f"{source} unpacks to more than {MAX_EXPANSION} times its size, so it hardly holds data; unpack "
-                        "it yourself if it does"
+                        f"{source} unpacks to more than {MAX_EXPANSION} times its size, so it hardly holds data; "
+                        "unpack it yourself if it does"
                     )
                 if len(found) % CHECKED < len(piece):
                     check_memory(len(found), source)

@@ -35,7 +35,8 @@ def known_accuracy(card: Mapping[str, Any]) -> Accuracy | None:
     if share is None or not rows:
         return None
     correct, independent = math.floor(share * rows + 1e-6), card.get("test_independent")
-    return Accuracy(correct, rows, None if independent is None else min(independent, rows), card.get("test_groups"))
+    worth, copies = None if independent is None else min(independent, rows), card.get("test_copies") or 0
+    return Accuracy(correct, rows, worth, card.get("test_groups"), min(copies, rows))
 
 
 def is_finite_number(value: object) -> bool:
@@ -77,6 +78,11 @@ def _check_accuracy(value: Any, _: int) -> None:
 def _check_test_rows(value: Any, _: int) -> None:
     if not _is_count(value):
         raise ModelError("the number of test rows in its card is not a whole number")
+
+
+def _check_test_copies(value: Any, _: int) -> None:
+    if not _is_count(value):
+        raise ModelError("the number of test rows in its card that are copies is not a whole number")
 
 
 def _is_count(value: object) -> bool:
@@ -160,6 +166,7 @@ CHECKS = {
     "method": _check_method,
     "accuracy": _check_accuracy,
     "test_rows": _check_test_rows,
+    "test_copies": _check_test_copies,
     "test_groups": _check_test_groups,
     "test_independent": _check_test_independent,
     "confusion": _check_confusion,

@@ -122,7 +122,7 @@ def compress(
             f"compressing broke down ({str(error).rstrip('.')[:80]}); bring C closer to 1, or bring the rows that the "
             "model was trained on, scaled alike"
         ) from error
-    result, confusion = report.measure(model, test_set)
+    result, confusion = report.measure(model, train_set, test_set)
     before, after = original.predict(test_set.X), model.predict(test_set.X)
     found = Compression(
         model=model,

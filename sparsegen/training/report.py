@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from sparsegen.data import Dataset
+from sparsegen.data.alike_rows import copied_rows
 from sparsegen.model import Label, SparseModel
 from sparsegen.model.confusion import Confusion
 from sparsegen.promised import Accuracy, wilson, worth
@@ -49,13 +50,13 @@ class TrainingReport:
         return self.tested is not self.model
 
 
-def measure(model: SparseModel, test_set: Dataset) -> tuple[Accuracy, Confusion]:
+def measure(model: SparseModel, train_set: Dataset, test_set: Dataset) -> tuple[Accuracy, Confusion]:
     """Return how well a model labels test rows; every one has a label that is a class of the model."""
     # Searched in sorted order: a model may list its classes in another.
     order = np.argsort(np.array(model.classes))
     truth = order[np.searchsorted(np.array(model.classes)[order], test_set.y)]
     found = Confusion.count(truth, model.predict_index(test_set.X), len(model.classes))
-    return test_accuracy(test_set, sum(found.correct)), found
+    return replace(test_accuracy(test_set, sum(found.correct)), copies=copied_rows(train_set, test_set)), found
 
 
 def test_accuracy(test_set: Dataset, correct: int) -> Accuracy:
@@ -69,6 +70,8 @@ def test_accuracy(test_set: Dataset, correct: int) -> Accuracy:
 def tested_card(result: Accuracy, confusion: Confusion) -> dict[str, Any]:
     """Return what a model's card keeps of its test."""
     card = {"accuracy": result.share, "test_rows": result.rows, **confusion.for_card()}
+    if result.copies:
+        card["test_copies"] = result.copies
     if result.groups is not None:
         card |= {"test_groups": result.groups, "test_independent": result.independent}
     return card

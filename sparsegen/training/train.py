@@ -73,7 +73,7 @@ def train(
     started = time.perf_counter()
     with one_thread():
         model, found, told = _fit(estimator, scaler, train_set, seed, chosen_for)
-        result, confusion = report.measure(model, test_set)
+        result, confusion = report.measure(model, train_set, test_set)
         fitted, trained = model, train_set
         if final:
             trained = _joined(train_set, test_set)

@@ -99,6 +99,19 @@ def test_after_the_final_training_no_row_counts_as_held_out(run: Run, folder: Pa
     assert "final training: the model was trained at last on all 168 rows, those of the test included, and" in header
 
 
+def test_test_rows_that_were_trained_on_are_told_wherever_the_accuracy_is(
+    run: Run, folder: Path, tmp_path: Path
+) -> None:
+    """The adversary tests on the training rows: an interval of what was learned by heart is none of other rows."""
+    rows, saved = folder / "rows.csv", tmp_path / "m.safetensors"
+    given = ("--gamma", "1", "--C", "1", "--vectors", "2", "-o", saved)
+    copied = "% if rows are independent, but 168 are copies of training rows"
+    assert copied in "".join(run("train", rows, "--test-data", rows, *given).out.split("\n"))
+    assert copied in run("inspect", saved).out
+    assert run("export", saved, "-o", tmp_path).code == 0
+    assert copied in (tmp_path / "model.h").read_text()
+
+
 def test_groups_stay_together_and_widen_the_interval(run: Run, folder: Path, tmp_path: Path) -> None:
     path = tmp_path / "m.safetensors"
     arguments = ("train", folder / "recorded.csv", "--group", "file", *FIXED, "-o", path)

@@ -461,6 +461,7 @@ def test_an_accuracy_that_is_none_is_refused(value: Any) -> None:
         ({"ranges": {"low": [0.0, 2.0], "high": [1.0, 1.0]}}, "the range of feature 1"),
         ({"ranges": {"low": [0.0, 10**400], "high": [1.0, 10**400]}}, "finite numbers"),
         ({"ranges": [[0.0, 0.0], [1.0, 1.0]]}, "finite numbers"),
+        ({"test_copies": -1}, "the number of test rows in its card that are copies"),
         ({"test_groups": 0}, "the number of test groups"),
         ({"test_independent": 0.5}, "the number of independent test rows"),
         ({"test_independent": True}, "the number of independent test rows"),
