@@ -52,7 +52,18 @@ def card_lines(
     generated = [f"x{i}" for i in range(model.n_features)]
     if isinstance(names, list) and len(names) == model.n_features <= MAX_NAMED_FEATURES and names != generated:
         lines += [(f"x[{i}]", str(name)) for i, name in enumerate(names)]
-    return lines
+    return lines + _fill(card, model.n_features)
+
+
+def _fill(card: Mapping[str, Any], n_features: int) -> list[tuple[str, str]]:
+    """Return what stood for missing values, where some were filled: a device must put the same in their place."""
+    fill = card.get("fill")
+    if fill is None:
+        return []
+    if n_features > MAX_NAMED_FEATURES:
+        return [("missing values", "replace each by the mean of its feature in the model's card before a prediction")]
+    lines = [("missing values", "replace each by the mean of its feature in training before a prediction")]
+    return lines + [(f"mean of x[{i}]", f"{value:.9g}") for i, value in enumerate(fill)]
 
 
 def _class_weights(card: Mapping[str, Any]) -> str | None:

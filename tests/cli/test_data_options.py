@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -84,6 +85,11 @@ def test_a_model_that_was_trained_on_means_fills_gaps(run: Run, table: Path, tmp
     )
     fill = SparseModel.load(model).card["fill"]
     assert len(fill) == 2
+    assert run("export", model, "-o", tmp_path / "c").code == 0
+    header = (tmp_path / "c" / "model.h").read_text()
+    assert "missing values: replace each by the mean of its feature" in header
+    told = [float(mean) for mean in re.findall(r"mean of x\[\d\]: (.+)\n", header)]  # as a device must fill them
+    assert np.float32(told).tolist() == np.float32(fill).tolist()
     ended = run("predict", model, gappy)
     assert (ended.code, ended.out.count("\n")) == (0, 121)
     assert ended.err.startswith("warning: 1 cell without a number in 1 row, column 'a', the first in row 4")
