@@ -6,13 +6,12 @@ from sklearn.datasets import load_iris
 from sklearn.model_selection import train_test_split
 
 import sparsegen
-from sparsegen.targets import TARGETS
 
 data = load_iris()
 X_train, X_test, y_train, _ = train_test_split(data.data, data.target_names[data.target], random_state=0)
 classifier = sparsegen.SLMC(n_vectors=6, random_state=0).fit(X_train, y_train)
 
-graph = TARGETS["onnx"].export(classifier.model_, "iris").files["iris.onnx"]
+graph = classifier.model_.export("onnx", name="iris").files["iris.onnx"]
 session = onnxruntime.InferenceSession(graph)
 labels, scores = session.run(None, {"X": X_test.astype(np.float32)})
 

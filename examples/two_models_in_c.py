@@ -8,7 +8,6 @@ from pathlib import Path
 from sklearn.datasets import load_iris, load_wine
 
 import sparsegen
-from sparsegen.targets import TARGETS
 
 MAIN = r"""
 #include "iris.h"
@@ -32,7 +31,7 @@ for name, load in (("iris", load_iris), ("wine", load_wine)):
     data = load()
     X, labels = data.data, data.target_names[data.target]
     classifier = sparsegen.SLMC(n_vectors=5, random_state=0).fit(X, labels)
-    TARGETS["c"].export(classifier.model_, name).save(folder)
+    classifier.model_.export("c", folder, name=name)
     rows.append(", ".join(f"{value}f" for value in X[0].astype(float)))
 (folder / "main.c").write_text(MAIN % tuple(rows))
 

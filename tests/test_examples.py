@@ -9,10 +9,11 @@ import pytest
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 PROMISES = {
+    "decision_regions": "regions of 5 vectors are in iris-regions.png",
     "draw_vectors": "vectors are in digit-vectors.png",
     "onnx_inference": "labels that differ from scikit-learn: 0 of 38",
     "pipeline_grid_search": "same labels as scikit-learn: True",
-    "train_and_export": "bytes of tables",
+    "train_and_export": "bytes of tables\nfiles in train-and-export: cancer.c, cancer.h, example_main.c\n",
     "two_models_in_c": "flower: setosa\nbottle: class_0",
 }
 NOTEBOOKS = {"digits": "every row as in Python: True"}
