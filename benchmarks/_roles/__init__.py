@@ -1,0 +1,1 @@
+"""The people of ``benchmarks.first_hour``, and the data they bring."""
