@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 
 SHOWN_CLASSES = 10
 BESIDE, OWN_TABLE = 6, 10  # classes up to which the matrix fits beside the shares, or into 80 columns
+MATRIX_WIDTH = (
+    30  # characters that the names of its columns may share: of few classes more than the beginnings are seen
+)
 SHOWN_PAIRS = 5
 
 
@@ -27,7 +30,7 @@ def print_classes(classes: Sequence[Label], found: Confusion, *, every: bool = F
         for k in shown
     ]
     columns: tuple[str, ...] = ("class", "rows", "precision", "recall")
-    headings = tuple(f"as\n{_short(label)}" for label in classes)
+    headings = tuple(f"as\n{_short(label, max(6, MATRIX_WIDTH // len(classes)))}" for label in classes)
     matrix = found.matrix if len(classes) <= OWN_TABLE else None
     if matrix is not None and len(classes) <= BESIDE:
         columns += headings
@@ -40,7 +43,7 @@ def print_classes(classes: Sequence[Label], found: Confusion, *, every: bool = F
         say(f"taken for another most often: {', '.join(pairs)}")
 
 
-def _short(label: Label, most: int = 6) -> str:
+def _short(label: Label, most: int) -> str:
     text = visible(label)
     return text if len(text) <= most else f"{text[: most - 1]}."
 

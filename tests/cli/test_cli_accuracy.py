@@ -200,6 +200,9 @@ def test_of_many_classes_the_worst_are_shown(capsys: pytest.CaptureFixture[str])
     assert max(map(len, out.splitlines())) <= 80
     print_classes(names, Confusion.of_matrix(matrix.tolist()), every=True)
     assert capsys.readouterr().out.count("100.00 %") > 40
+    print_classes(["walking up", "walking down", "resting"], Confusion.of_matrix(np.diag(np.full(3, 1000)).tolist()))
+    out = capsys.readouterr().out
+    assert re.search(r"┃ walking up ┃ walking d\. ┃ +resting ┃", out), "the matrix tells the two apart"
     print_classes(names[:10], Confusion.of_matrix(matrix[:10, :10].tolist()))
     out = capsys.readouterr().out
     assert "what the test rows of each class are taken for" in out and max(map(len, out.splitlines())) <= 160
