@@ -83,7 +83,8 @@ def mutate_bytes(rng: random.Random, data: bytes, other: bytes, tokens: Sequence
     return head + rng.choice(tokens) + (tail if kind == 6 else middle + tail)
 
 
-def _mutate_lines(rng: random.Random, data: bytes, other: bytes) -> bytes:
+def mutate_lines(rng: random.Random, data: bytes, other: bytes) -> bytes:
+    """Insert a line of another input, repeat, remove or exchange lines."""
     lines, more = data.split(b"\n"), other.split(b"\n")
     at = rng.randrange(len(lines))
     kind = rng.randrange(4)
@@ -128,7 +129,7 @@ def csv_seeds() -> list[bytes]:
 def mutate_csv(rng: random.Random, data: bytes, other: bytes) -> bytes:
     """Change cells, lines or bytes of a table."""
     if rng.random() < 0.3:
-        return _mutate_lines(rng, data, other)
+        return mutate_lines(rng, data, other)
     if rng.random() < 0.4:
         separator = rng.choice((b",", b",", b";", b"\t"))
         lines = data.split(b"\n")
@@ -157,7 +158,7 @@ def libsvm_seeds() -> list[bytes]:
 
 def mutate_libsvm(rng: random.Random, data: bytes, other: bytes) -> bytes:
     """Change pairs, lines or bytes."""
-    return _mutate_lines(rng, data, other) if rng.random() < 0.3 else mutate_bytes(rng, data, other, PAIRS)
+    return mutate_lines(rng, data, other) if rng.random() < 0.3 else mutate_bytes(rng, data, other, PAIRS)
 
 
 # ---- Archives --------------------------------------------------------------------------------------------------------

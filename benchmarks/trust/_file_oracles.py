@@ -21,12 +21,15 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from benchmarks.trust._libsvm_twin import check_votes
 from sparsegen import data
 from sparsegen.cli.inspect import print_model
 from sparsegen.data import Dataset
 from sparsegen.errors import SparsegenError
 from sparsegen.lowering.formats import Format
 from sparsegen.model import SparseModel
+from sparsegen.model.readers import read_model
+from sparsegen.model.readers.libsvm import BEGINNING as LIBSVM_BEGINNING
 from sparsegen.targets import TARGETS
 
 Result = TypeVar("Result")
@@ -57,15 +60,45 @@ def usable(make: Callable[[], Result]) -> Result | None:
 def check_model(raw: bytes) -> None:
     """Load a model; what loads can be saved, shown, scored and exported, or is refused with a sentence."""
     model = usable(lambda: SparseModel.from_bytes(raw))
-    if model is None:
-        return
+    if model is not None:
+        _check_used(model, zlib.crc32(raw))
+
+
+def check_libsvm_model(raw: bytes) -> None:
+    """Read a model of LIBSVM; what can be read decides as LIBSVM says, and can be used as any model."""
+    model = _check_foreign(raw, ".model")
+    if model is not None and raw.startswith(LIBSVM_BEGINNING):
+        check_votes(model, raw)
+
+
+def check_onnx_svm(raw: bytes) -> None:
+    """Read the machine in an ONNX graph; what can be read can be used as any model."""
+    _check_foreign(raw, ".onnx")
+
+
+def _check_foreign(raw: bytes, suffix: str) -> SparseModel | None:
+    """Return the model in a file of another format, once it is known that it can be used, if it is a small one."""
+    with _file(raw, suffix) as path:
+        model = usable(lambda: read_model(path))
+        wider = None if model is None else usable(partial(read_model, path, model.n_features + 1))
+    if model is None or wider is None:
+        assert model is None, "more features make a file unusable"
+        return None
+    assert wider.n_features - model.n_features in (0, 1), "a model has another width than was asked for"
+    if model.vectors.size > MAX_WRITTEN:  # sparse text may stand for a table that only takes time
+        return None
+    _check_used(model, zlib.crc32(raw))
+    return model
+
+
+def _check_used(model: SparseModel, draw: int) -> None:
     again = SparseModel.from_bytes(model.to_bytes())
     assert again == model and again.to_bytes() == model.to_bytes(), "a model changes when it is saved and loaded"
     _check_shown(model)
     usable(lambda: model.predict(np.stack([model.transform.offset, np.ones(model.n_features)])))
     if model.calibration is not None:
         usable(lambda: model.probabilities(model.transform.offset[None]))
-    _check_exports(model, zlib.crc32(raw))
+    _check_exports(model, draw)
 
 
 def _check_shown(model: SparseModel) -> None:
@@ -99,7 +132,8 @@ def _code(content: bytes) -> str:
     """Return C without its comments and strings, once it is known to be plain ASCII lines."""
     text = content.decode("ascii")
     assert text.replace("\n", "").isprintable(), "the C holds control characters"
-    assert "??" not in text.replace("?? /", ""), "the C holds a trigraph"
+    read = _COMMENT_OR_STRING.sub(lambda found: found[0] if found[0].startswith('"') else "", text)
+    assert "??" not in read and "??/" not in text, "the C holds a trigraph"  # of a comment, only ??/ can end its line
     code = _EXPORT_ID.sub("", _COMMENT_OR_STRING.sub("", text))
     assert "*/" not in code and "/*" not in code, "a comment of the C ends early or never"
     constants = _CONSTANT.findall(code)

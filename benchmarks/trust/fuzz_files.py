@@ -1,4 +1,4 @@
-"""Coverage-guided fuzzing of everything that reads files: the model loader and the readers of data."""
+"""Coverage-guided fuzzing of everything that reads files: the readers of models, ours and others', and of data."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from pathlib import Path
 from benchmarks.trust import Outcome
 from benchmarks.trust import _file_mutators as mutators
 from benchmarks.trust import _file_oracles as oracles
+from benchmarks.trust import _foreign_mutators as foreign
 from benchmarks.trust._coverage_loop import Finding, Target, fuzz
 
 TITLE = "fuzzing of files"
@@ -26,6 +27,8 @@ TARGETS = {
     target.name: target
     for target in (
         Target("model", mutators.model_seeds, mutators.mutate_model, oracles.check_model),
+        Target("libsvm_model", foreign.libsvm_seeds, foreign.mutate_libsvm, oracles.check_libsvm_model),
+        Target("onnx", foreign.onnx_seeds, foreign.mutate_onnx, oracles.check_onnx_svm),
         Target("csv", mutators.csv_seeds, mutators.mutate_csv, oracles.check_csv),
         Target("libsvm", mutators.libsvm_seeds, mutators.mutate_libsvm, oracles.check_libsvm),
         Target("npz", mutators.npz_seeds, mutators.mutate_npz, oracles.check_npz),

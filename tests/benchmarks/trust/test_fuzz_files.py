@@ -2,8 +2,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
 from benchmarks.trust import _coverage_loop, fuzz_files
@@ -11,6 +14,8 @@ from benchmarks.trust._coverage_loop import Target, Tracer, fuzz
 from benchmarks.trust._file_oracles import usable
 from sparsegen.data.cells import Cells
 from sparsegen.errors import DataError
+from sparsegen.model import SparseModel
+from sparsegen.model.readers import libsvm, onnx_svm
 
 CASES = [(name, path) for name in fuzz_files.TARGETS for path in fuzz_files.kept_cases(name)]
 
@@ -40,6 +45,28 @@ def test_a_reader_that_raises_something_else_is_reported(tmp_path: Path, monkeyp
     assert len(stored) == outcome.failures
     with pytest.raises((ValueError, AssertionError)):
         fuzz_files.TARGETS["csv"].check(stored[0].read_bytes())
+
+
+@pytest.mark.parametrize("wrong", ["intercept", "classes", "coef"])
+def test_a_machine_of_libsvm_that_is_misread_is_reported(
+    wrong: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read = libsvm.libsvm_model
+
+    def misread(*arguments: Any, **options: Any) -> SparseModel:
+        model = read(*arguments, **options)
+        value = getattr(model, wrong)
+        return replace(model, **{wrong: value[::-1] if wrong == "classes" else 0.0 * value})
+
+    monkeypatch.setattr(libsvm, "libsvm_model", misread)
+    outcome = fuzz_files.outcome(fuzz_files.TARGETS["libsvm_model"], seconds=0.0, seed=0, cases=tmp_path)
+    assert "but LIBSVM says" in outcome.remark
+
+
+def test_a_reader_of_graphs_that_trusts_them_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(onnx_svm, "_floats", lambda attributes, name, _: np.array(attributes.get(name, []), float))
+    outcome = fuzz_files.outcome(fuzz_files.TARGETS["onnx"], seconds=0.0, seed=0, cases=tmp_path)
+    assert outcome.failures and "ValueError" in outcome.remark
 
 
 def spin() -> None:
