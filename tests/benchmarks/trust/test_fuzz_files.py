@@ -14,7 +14,7 @@ from benchmarks.trust._coverage_loop import Target, Tracer, fuzz
 from benchmarks.trust._file_oracles import usable
 from sparsegen.data.cells import Cells
 from sparsegen.errors import DataError
-from sparsegen.model import SparseModel
+from sparsegen.model import SparseModel, one_vs_one
 from sparsegen.model.readers import libsvm, onnx_svm
 
 CASES = [(name, path) for name in fuzz_files.TARGETS for path in fuzz_files.kept_cases(name)]
@@ -51,7 +51,7 @@ def test_a_reader_that_raises_something_else_is_reported(tmp_path: Path, monkeyp
 def test_a_machine_of_libsvm_that_is_misread_is_reported(
     wrong: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    read = libsvm.libsvm_model
+    read = one_vs_one.libsvm_model
 
     def misread(*arguments: Any, **options: Any) -> SparseModel:
         model = read(*arguments, **options)
