@@ -47,7 +47,7 @@ def read(content: bytes, source: str, n_features: int | None) -> SparseModel:
     if m == 0 or len(coef) != (k - 1) * m or len(vectors) != d * m or len(rho) != k * (k - 1) // 2:
         raise ModelError(f"the SVMClassifier of {source} has no support vectors, or tables of sizes that do not match")
     if not 1 <= d <= MAX_FEATURES:
-        raise ModelError(f"the SVMClassifier of {source} has {d:,} features; at most {MAX_FEATURES:,} can be read")
+        raise ModelError(f"the SVMClassifier of {source} has {d:,} features; 1 to {MAX_FEATURES:,} can be read")
     kind = attributes.get("kernel_type", b"LINEAR")
     kind = kind.decode("ascii", "replace").lower() if isinstance(kind, bytes) else "unknown"
     parameters = _floats(attributes, "kernel_params", source).tolist()
