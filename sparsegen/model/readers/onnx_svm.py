@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 PARAMETERS = ("gamma", "coef0", "degree")
 """The entries of the attribute kernel_params."""
-SAME_VALUES = ("Cast", "Identity")
-"""Operators that may stand in front and change nothing, but for rounding."""
+FLOATS = (1, 11)
+"""ONNX's numbers for float32 and float64: a cast to these changes nothing, but for rounding."""
 
 
 def read(content: bytes, source: str, n_features: int | None) -> SparseModel:
@@ -110,7 +110,12 @@ def _in_front(graph: onnx.GraphProto, name: str, d: int, source: str) -> Transfo
             if len(offset) not in (1, d) or len(scale) not in (1, d):
                 raise ModelError(f"the Scaler of {source} is not for {d} features; export it again")
             transform = transform.after(np.broadcast_to(offset, d), np.broadcast_to(scale, d))
-        elif node.op_type not in SAME_VALUES:
+        elif node.op_type == "Cast":
+            if _attributes(node, source).get("to") not in FLOATS:
+                raise ModelError(
+                    f"{source} rounds features to another type in front of its SVMClassifier; leave that out"
+                )
+        elif node.op_type != "Identity":
             raise ModelError(
                 f"{source} has a {node.op_type!r:.40} in front of its SVMClassifier; only a Scaler can be read there"
             )

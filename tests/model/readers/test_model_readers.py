@@ -151,6 +151,8 @@ def test_onnx_with_text_labels_and_a_cast_in_front(tmp_path):
 
 BROKEN_GRAPHS: dict[str, tuple[dict[str, Any], str]] = {
     "another operator": ({"before": [("Abs", "X", "v")]}, "'Abs' in front"),
+    "a cast to int64": ({"before": [("Cast", "X", "v", {"to": 7})]}, "rounds features"),
+    "a cast to nothing": ({"before": [("Cast", "X", "v")]}, "rounds features"),
     "a circle": ({"before": [("Identity", "b", "a"), ("Identity", "a", "b")]}, "goes in a circle"),
     "no vectors": ({"support_vectors": None}, "has 0 features"),
     "too few coefficients": ({"coefficients": [1.0, 2.0]}, "do not match"),
@@ -169,7 +171,10 @@ def test_a_broken_onnx_graph_gets_a_sentence(name, tmp_path):
     import onnx
 
     changed, part = BROKEN_GRAPHS[name]
-    before = [onnx.helper.make_node(operator, [a], [b]) for operator, a, b in changed.get("before", ())]
+    before = [
+        onnx.helper.make_node(operator, [a], [b], **(dict(*given)))
+        for operator, a, b, *given in changed.get("before", ())
+    ]
     path = tmp_path / "m.onnx"
     path.write_bytes(onnx_svm(fitted(SVC(gamma=0.3)), **{**changed, "before": before}))
     with pytest.raises(ModelError, match=part) as caught:
