@@ -89,7 +89,7 @@ def test_a_model_that_was_trained_on_means_fills_gaps(run: Run, table: Path, tmp
     header = (tmp_path / "c" / "model.h").read_text()
     assert "missing values: replace each by the mean of its feature" in header
     told = [float(mean) for mean in re.findall(r"mean of x\[\d\]: (.+)\n", header)]  # as a device must fill them
-    assert np.float32(told).tolist() == np.float32(fill).tolist()
+    assert np.array(told, np.float32).tolist() == np.array(fill, np.float32).tolist()
     ended = run("predict", model, gappy)
     assert (ended.code, ended.out.count("\n")) == (0, 121)
     assert ended.err.startswith("warning: 1 cell without a number in 1 row, column 'a', the first in row 4")

@@ -113,7 +113,7 @@ def _in_front(graph: onnx.GraphProto, name: str, d: int, source: str) -> Transfo
         elif node.op_type == "Cast":
             if _attributes(node, source).get("to") not in FLOATS:
                 raise ModelError(
-                    f"{source} rounds features to another type in front of its SVMClassifier; leave that out"
+                    f"{source} rounds features before its SVMClassifier; leave that out"
                 )
         elif node.op_type != "Identity":
             raise ModelError(
