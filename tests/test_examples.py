@@ -4,6 +4,7 @@ import json
 import runpy
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -38,7 +39,7 @@ def test_notebook(name, tmp_path, monkeypatch, capsys):
     """Its cells run in order, as in Jupyter but without it."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("MPLBACKEND", "Agg")
-    names = {"__name__": "__main__"}
+    names: dict[str, Any] = {"__name__": "__main__"}
     for k, cell in enumerate(_cells(name)):
         if cell["cell_type"] == "code":
             exec(compile("".join(cell["source"]), f"{name}, cell {k}", "exec"), names)  # noqa: S102 - our own

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import html
+import importlib
 import importlib.util
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +19,7 @@ from sparsegen import data
 from sparsegen.arrays import Array
 from sparsegen.devices import DEVICES
 from sparsegen.methods import METHODS
+from sparsegen.promised import percent
 
 LINE = "--vectors 6 --C 1"
 
@@ -49,7 +52,7 @@ def _inputs(scientist: Visit, X: Array, y: Any) -> None:
         single = X.astype(np.float32)
         machine = sparsegen.SLMC(n_vectors=6, gamma=0.2, random_state=0).fit(single, y)
         scientist.sees(
-            "float32 rows", f"{machine.score(single, y):.2%} of them recognised", machine.score(single, y) > 0.8
+            "float32 rows", f"{percent(machine.score(single, y))} of them recognised", machine.score(single, y) > 0.7
         )
 
 
@@ -138,7 +141,7 @@ def _refusals(scientist: Visit, X: Array, y: Any) -> None:
         ("RBFSampler", RBFSampler(random_state=0), "RBFSampler"),
     ):
         fitted = make_pipeline(step, LinearSVC()).fit(X, y)
-        scientist.refused(asked, lambda fitted=fitted: sparsegen.from_sklearn(fitted), says)
+        scientist.refused(asked, partial(sparsegen.from_sklearn, fitted), says)
 
 
 def _compress(scientist: Visit, X: Array, y: Any) -> None:
@@ -152,6 +155,12 @@ def _compress(scientist: Visit, X: Array, y: Any) -> None:
     tell = r"\d+ -> 6.*?points"
     for asked, name in (("compress a converted SVC", "svm.safetensors"), ("compress a file of LIBSVM", "svm.model")):
         scientist.types(asked, f"compress {name} {LINE} --data blobs.csv -o small.safetensors --force", tell)
+    for method in ("rs", "mrs"):
+        scientist.types(
+            f"compress --method {method}, from a fitted SVM",
+            f"compress svm.safetensors --method {method} --vectors 6 --data blobs.csv -o small.safetensors --force",
+            tell,
+        )
     asked = "compress an SVMClassifier of ONNX"
     with scientist.wish(asked):
         if importlib.util.find_spec("skl2onnx") is None:
@@ -195,11 +204,10 @@ def _verbs(scientist: Visit, X: Array, y: Any) -> None:
     with scientist.wish("skops keeps a fitted estimator"):
         if importlib.util.find_spec("skops") is None:
             raise Skip("skops is not installed")
-        import skops.io
-
         fitted = sparsegen.SLMC(n_vectors=6, gamma=0.2, random_state=0).fit(X, y)
-        packed = skops.io.dumps(fitted)
-        again = skops.io.loads(packed, trusted=skops.io.get_untrusted_types(data=packed))
+        skops: Any = importlib.import_module("skops.io")
+        packed = skops.dumps(fitted)
+        again = skops.loads(packed, trusted=skops.get_untrusted_types(data=packed))
         scientist.sees(
             "skops keeps a fitted estimator", "same labels", bool((again.predict(X) == fitted.predict(X)).all())
         )

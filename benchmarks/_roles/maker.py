@@ -9,6 +9,7 @@ from pathlib import Path
 from benchmarks._roles import rows
 from benchmarks._roles.visit import Skip, Visit
 from sparsegen.devices import DEVICES
+from sparsegen.promised import percent
 
 UNO = "atmega328p"
 
@@ -74,7 +75,7 @@ def _groups(maker: Visit) -> None:
         accuracies = [
             json.loads(maker.command(*command.split(), "--json").out)["accuracy"] for command in (shuffled, grouped)
         ]
-        told = "{:.2%} of shuffled rows, {:.2%} of recordings it has never heard".format(*accuracies)
+        told = "{} of shuffled rows, {} of recordings it has never heard".format(*map(percent, accuracies))
         maker.sees("what shuffling was worth", told, accuracies[0] > accuracies[1] + 0.02)
     maker.types(
         "is it right as often as it says",

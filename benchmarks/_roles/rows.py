@@ -28,7 +28,7 @@ def recordings(seed: int, count: int = 24) -> list[tuple[str, Array]]:
     rng, found = np.random.default_rng(seed), []
     for i in range(count):
         k = i % len(GESTURES)
-        rate, size = (0.6, 1.5, 2.4)[k] * rng.uniform(0.75, 1.3), (500, 900, 1300)[k] * rng.uniform(0.6, 1.5)
+        rate, size = (0.8, 1.5, 2.2)[k] * rng.uniform(0.6, 1.6), (700, 900, 1100)[k] * rng.uniform(0.5, 1.8)
         phase = 2 * np.pi * (rate * np.arange(RATE * SECONDS) / RATE + rng.random())
         motion = np.column_stack([np.sin(phase), np.cos(phase) * (k == 1), 0.3 * np.sin(2 * phase)])
         tilt = rng.normal(0.0, 0.35, 3)
