@@ -10,6 +10,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from sparsegen.data.checks import printable, short
+from sparsegen.model.card import known_accuracy
 from sparsegen.promised import percent
 
 if TYPE_CHECKING:
@@ -17,8 +18,10 @@ if TYPE_CHECKING:
 
 SHOWN_CLASSES = 6
 MAX_CELL = 120  # characters of a value; the dictionary itself holds all of it
-OPEN = ("method", "kernels", "vectors", "features", "classes", "accuracy")
+OPEN = ("method", "kernels", "vectors", "features", "classes", "accuracy", "recall")
 """What a card in a notebook shows first; a click opens the rest."""
+TOLD_IN_WORDS = {"accuracy", "accuracy_interval", "test_rows", "per_class", "confusion", "class_counts", "held_out"}
+"""What is shown as a sentence instead, or is for programs only."""
 
 
 class Inspection(dict[str, Any]):
@@ -33,7 +36,14 @@ class Inspection(dict[str, Any]):
 
     def lines(self) -> list[tuple[str, str]]:
         """Return names and values as text for people: on one line each, of bounded length."""
-        return [(printable(str(key)).replace("_", " "), _cut(_words(value, key))) for key, value in self.items()]
+        shown: dict[str, str] = {}
+        if self.get("accuracy") is not None:
+            known = known_accuracy(self)
+            shown["accuracy"] = percent(self["accuracy"]) if known is None else str(known)
+        if "per_class" in self:
+            shown["recall"] = _words({one["class"]: _recall(one) for one in self["per_class"]})
+        shown |= {key: _words(value) for key, value in self.items() if key not in TOLD_IN_WORDS}
+        return [(printable(str(key)).replace("_", " "), _cut(text)) for key, text in shown.items()]
 
 
 def one_line(model: SparseModel) -> str:
@@ -69,15 +79,17 @@ def _table(lines: list[tuple[str, str]]) -> str:
     return f"<table>{rows}</table>"
 
 
-def _words(value: Any, key: object = None) -> str:
+def _words(value: Any) -> str:
     """Return a value of a card as a person would write it."""
-    if key == "accuracy" and isinstance(value, int | float) and 0 <= value <= 1:
-        return percent(value)
     if isinstance(value, dict):
         return ", ".join(f"{name} {_words(item)}" for name, item in value.items() if item is not None)
     if isinstance(value, list):
         return ", ".join(_words(item) for item in value)
     return "none" if value is None else f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+def _recall(of_class: dict[str, Any]) -> str | None:
+    return None if of_class["recall"] is None else percent(of_class["recall"])
 
 
 def _cut(text: str) -> str:

@@ -10,7 +10,7 @@ import pytest
 from golden_models import CARD, EVERY, SMALL, model, rbf
 
 from sparsegen.model.describe import describe
-from sparsegen.model.inspection import Inspection
+from sparsegen.model.inspection import TOLD_IN_WORDS, Inspection
 
 EVIL = ("<script>alert(1)</script>", 'a" onclick="x', "&lt;b&gt;", "</td></table>", "'")
 NAMES = ["<img src=x>", "\x1b[2J", "right\u202eleft"]
@@ -41,8 +41,11 @@ def test_inspection_holds_everything_and_prints_lines():
     found = of.inspect()
     assert dict(found) == describe(of)
     lines = repr(found).splitlines()
-    assert len(lines) == len(found)
-    assert "accuracy: 96.25 %" in lines and "vectors: 4" in lines and "classes: 0, 1" in lines
+    assert len(lines) == len({*found} - TOLD_IN_WORDS) + 1
+    assert lines[0] == "accuracy: 96.25 % of 80 rows (95 % interval 89.54 to 98.72 % if rows are independent)"
+    assert "vectors: 4" in lines and "classes: 0, 1" in lines
+    per_class = [{"class": "a", "recall": 0.5}, {"class": "b", "recall": None}]
+    assert repr(Inspection(accuracy=0.5, per_class=per_class)) == "accuracy: 50.00 %\nrecall: a 50.00 %"
     assert Inspection(long=list(range(1000)))["long"][-1] == 999
     assert len(repr(Inspection(long=list(range(1000))))) < 200
 

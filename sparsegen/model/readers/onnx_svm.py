@@ -112,9 +112,7 @@ def _in_front(graph: onnx.GraphProto, name: str, d: int, source: str) -> Transfo
             transform = transform.after(np.broadcast_to(offset, d), np.broadcast_to(scale, d))
         elif node.op_type == "Cast":
             if _attributes(node, source).get("to") not in FLOATS:
-                raise ModelError(
-                    f"{source} rounds features before its SVMClassifier; leave that out"
-                )
+                raise ModelError(f"{source} rounds features before its SVMClassifier; leave that out")
         elif node.op_type != "Identity":
             raise ModelError(
                 f"{source} has a {node.op_type!r:.40} in front of its SVMClassifier; only a Scaler can be read there"
