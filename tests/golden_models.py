@@ -37,6 +37,11 @@ def model(
     )  # fmt: skip
 
 
+def filled(of: SparseModel, fill) -> SparseModel:
+    """Return the model to which a NaN counts as a number."""
+    return replace(of, transform=replace(of.transform, fill=fill))
+
+
 def rbf(gamma=0.25):
     return ("rbf", {"gamma": gamma})
 
@@ -63,6 +68,7 @@ SMALL = {
     "temperature": replace(
         model([("laplacian", {"gamma": 0.5})], 4, 4, (0, 1, 2)), calibration=Calibration("temperature", 2.5)
     ),
+    "rbf_filled": filled(model([rbf()], 4, 3, (0, 1, 2), scale=np.array([0.5, 1.0, 2.0])), wave(3, step=0.4)),
 }
 """The golden ones."""
 
@@ -100,6 +106,7 @@ INTEGER = {
         Format("q7", "raw-int16", reject=0.8),
     ),
     "integer_votes": IntegerGolden(SMALL["votes"], Format("q15", "f32", early_exit=True)),
+    "integer_filled": IntegerGolden(filled(model([rbf()], 4, 3, (0, 1, 2)), wave(3, step=0.4)), Format("q7", "f32")),
     "integer_narrow": IntegerGolden(model([rbf(0.1), rbf(0.4)], 5, 6, (0, 1, 2)), Format("q7c8", "grid")),
 }
 """The golden ones in integers."""
@@ -115,6 +122,8 @@ LARGE = {
     "laplacian_buffered": model(
         [("laplacian", {"gamma": 0.1})], 5, 30, (0, 1, 2), offset=1e3 * wave(30), scale=0.5 + np.arange(30) / 9
     ),
+    "filled_far": filled(model([rbf(0.02)], 5, 4, (0, 1)), np.array([0.0, -999.0, 0.0, 1e5])),
+    "filled_projected": filled(model([rbf()], 4, 20, (0, 1, 2), projected=3), np.full(20, 0.5)),
     "one_feature": model([rbf()], 2, 1, ("no", "yes")),
     "poly_64": model([("poly", {"gamma": 0.1, "degree": 64, "coef0": 0.0})], 3, 4, (0, 1)),
 }
@@ -137,4 +146,8 @@ FLASH = {
 def rows(of: SparseModel, n=40):
     """Return raw rows around the data, as float32 holds them."""
     scaled = wave(n, of.n_features, step=0.9, size=1.5)
-    return (of.transform.offset + scaled / of.transform.scale).astype(np.float32).astype(np.float64)
+    raw = (of.transform.offset + scaled / of.transform.scale).astype(np.float32).astype(np.float64)
+    if of.transform.fill is not None:  # a NaN in every feature, in rows that hold one, several or nothing else
+        raw[np.arange(raw.size).reshape(raw.shape) % 4 == 1] = np.nan
+        raw[1] = np.nan
+    return raw

@@ -22,6 +22,13 @@ def rows_for(model: SparseModel, data_file: Path, label: str | None) -> tuple[Ar
     names, fill = model.card.get("feature_names"), model.card.get("fill")
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", GapWarning)
-        rows = data.read_features(data_file, names, label, n_features=model.n_features, fill=fill)
+        rows = data.read_features(
+            data_file,
+            names,
+            label,
+            n_features=model.n_features,
+            fill=fill,
+            keeps_gaps=model.transform.fill is not None,
+        )
     print_warnings([str(warning.message) for warning in caught if issubclass(warning.category, GapWarning)])
     return rows

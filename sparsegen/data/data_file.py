@@ -130,17 +130,19 @@ def read_features(
     n_features: int | None = None,
     part: str = "test",
     fill: Sequence[float] | None = None,
+    keeps_gaps: bool = False,
 ) -> tuple[Array, Labels | None]:
     """Return rows in a model's feature order, and their labels if the file has any.
 
     A file that has all of ``feature_names`` may have them in any order, among other columns. A CSV's label column is
     ``label``, which must exist if it is given, or else the last column where that is not a feature; it may be missing
     or empty. A model without names takes the columns as they come. ``fill`` holds a value for each feature of the
-    model, which stands for cells without a finite number; a `GapWarning` then says how many there are.
+    model, which stands for cells without a finite number; a `GapWarning` then says how many there are. With
+    ``keeps_gaps``, for models to which a NaN counts as something, such cells are NaN.
     """
-    want = tuple(feature_names or ())
+    want, allows_gaps = tuple(feature_names or ()), keeps_gaps or fill is not None
     n = len(want) if n_features is None else n_features
-    rows, source = _read_rows(Path(path), Wanted(label, part, n, want, missing="error" if fill is None else "mean"))
+    rows, source = _read_rows(Path(path), Wanted(label, part, n, want, missing="mean" if allows_gaps else "error"))
     names = _names(rows)
     if has_names(want) and set(want) <= set(names):
         order = [names.index(name) for name in want]
@@ -148,6 +150,10 @@ def read_features(
         order = model_order(names, want, n, source)
     X = rows.X if order == list(range(rows.X.shape[1])) else rows.X[:, order]
     rows = rows._replace(X=X, names=tuple(names[place] for place in order))
+    if keeps_gaps:
+        gaps = ~np.isfinite(rows.X)
+        checked = checked_matrix(np.where(gaps, 0.0, rows.X), _names(rows), source)
+        return read_only(np.where(gaps, np.nan, checked)), rows.y
     if fill is not None and has_gaps(rows):
         rows = filled(rows, np.asarray(fill, dtype=np.float64), source)
         warnings.warn(rows.notes[-1], GapWarning, stacklevel=2)

@@ -43,7 +43,7 @@ def make_firmware(
         "port_hint": " PORT=..." if board.serial_flash else "",
         "sources": export.sources,
         "input_type": c_type(export.input_dtype),
-        "examples": lowered.inputs(examples).ravel(),
+        "examples": lowered.inputs(lowered.model.transform.filled(examples)).ravel(),  # C has no constant for a NaN
         "expected": expected_classes(lowered, examples),
         "stack_bytes": _stack_bytes(lowered.model, export),
     }

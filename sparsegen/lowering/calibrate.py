@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from sparsegen.arrays import Array
 from sparsegen.lowering.locate_data import data_like, stand_in_rows
-from sparsegen.model import SparseModel
+from sparsegen.model import SparseModel, Transform
 
 
 @dataclass(frozen=True)
@@ -58,16 +58,22 @@ def calibrate(model: SparseModel, rows: Array | None) -> Calibrated:
     """Return what rows tell of the data; without rows, what the model's card and its vectors tell."""
     T = model.transform
     if rows is not None:
-        box, origin = Box.around(rows), f"the {len(rows)} calibration rows"
+        rows = T.filled(rows)
+        box, origin = _with_fill(Box.around(rows), T), f"the {len(rows)} calibration rows"
         return Calibrated(rows, True, box, None if T.projection is None else Box.around(T(rows)), origin)
     stored = Box.stored(model, "ranges")
-    box = Box.around(data_like(model)) if stored is None else stored
+    box = _with_fill(Box.around(data_like(model)) if stored is None else stored, T)
     made_up = stand_in_rows(model, box.low, box.high)
     projected = None
     if T.projection is not None:
         projected = Box.stored(model, "projected_ranges") or Box.around(T(made_up))
     origin = "points around the model's vectors" if stored is None else _training_rows(model)
     return Calibrated(made_up, False, box, projected, origin)
+
+
+def _with_fill(box: Box, T: Transform) -> Box:
+    """Return the box, and with it what a NaN counts as."""
+    return box if T.fill is None else Box.around(np.vstack([box.low, box.high, T.fill]))
 
 
 def _training_rows(model: SparseModel) -> str:

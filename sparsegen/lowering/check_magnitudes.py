@@ -21,6 +21,7 @@ def check_magnitudes(model: SparseModel) -> None:
         "offset": T.offset,
         "scale": T.scale,
         "projection": np.zeros(1) if T.projection is None else T.projection,
+        "fill": np.zeros(1) if T.fill is None else T.fill,
     }
     for name, values in arrays.items():
         largest = float(np.abs(values).max())

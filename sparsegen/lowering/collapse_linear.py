@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from sparsegen.model import SparseModel, Transform
+from sparsegen.model import SparseModel
 
 
 def collapse_linear(model: SparseModel) -> SparseModel:
@@ -21,5 +21,5 @@ def collapse_linear(model: SparseModel) -> SparseModel:
         model = replace(model, vectors=weights, coef=np.eye(model.n_outputs)[:, None, :])
     T = model.transform
     if T.projection is not None and model.n_vectors * model.n_features <= T.projection.size + model.vectors.size:
-        model = replace(model, vectors=model.vectors @ T.projection, transform=Transform(T.offset, T.scale))
+        model = replace(model, vectors=model.vectors @ T.projection, transform=replace(T, projection=None))
     return model

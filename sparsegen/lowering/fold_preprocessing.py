@@ -11,7 +11,8 @@ the most careful, and the pass takes the first whose :func:`rounding_error` is s
 2. features in a buffer, with the transform's offset subtracted (and its scale applied);
 3. features in a buffer, with the centre of the data subtracted;
 
-each in dot form first, then with squared distances as plain differences.
+each in dot form first, then with squared distances as plain differences. Where a NaN counts as something, that is
+subtracted in a buffer instead of the first way.
 """
 
 from __future__ import annotations
@@ -70,7 +71,9 @@ def _ways(model: SparseModel, rows: Array) -> Iterator[Program]:
     factor = np.ones_like(T.scale) if common else T.scale  # a common scale folds into the tables instead
     inputs: list[tuple[Array, Array] | None] = [None]
     inputs += [(_rounded(centre), factor) for centre in (T.offset, rows.mean(axis=0))]
-    if common and not np.any(T.offset):
+    if T.fill is not None:
+        inputs[0] = (_rounded(T.fill), factor)  # a NaN needs a buffer, and no table where it counts as 0 there
+    elif common and not np.any(T.offset):
         del inputs[1]  # no offset to subtract: this would be the first way plus a buffer
     for dot_form in (True, False) if any(group.base == "sqdist" for group in groups) else (True,):
         for buffer in inputs:
@@ -114,6 +117,7 @@ def _write(
         classes=model.classes,
         card=model.card,
         decision=model.decision,
+        filled=None if T.fill is None else (_rounded(T.fill) - offset) * scale,
     )
 
 

@@ -88,6 +88,8 @@ class IntegerProgram:
     """(kernels, m), by how many bits each vector's coefficients end in 0, which are not stored; ``None`` for none."""
     decision: str = LARGEST
     """How scores decide for a class."""
+    fill: Array | None = None
+    """What a NaN counts as in each raw feature; ``None`` where no feature may be NaN."""
 
     @property
     def n_outputs(self) -> int:
@@ -133,7 +135,12 @@ class IntegerProgram:
         return np.dtype(np.int32)
 
     def inputs(self, X: Array) -> NDArray[Any]:
-        """Return raw rows in the type that the program reads: rounded, and clipped to the limits of the type."""
+        """Return raw rows in the type that the program reads: rounded, and clipped to the limits of the type.
+
+        Floats stay NaN, which the program itself fills; other types have none, so their rows are filled here.
+        """
+        if not self.reader.kind.is_float:
+            X = self._filled(X)
         if self.reader.kind.is_grid:
             return np.clip(np.floor((X - self.low) / self.step + 0.5), 0, self.reader.levels).astype(self.input_dtype)
         if self.reader.kind.is_float:
@@ -143,11 +150,12 @@ class IntegerProgram:
 
     def in_range(self, inputs: NDArray[Any]) -> NDArray[np.bool_]:
         """Return for rows in the program's input type whether guarantees cover them, as the device decides it."""
-        within = self.range.holds(inputs)
+        within = self.range.holds(self._filled(inputs))
         return within if self.projection is None else within & self.projection.stays_on_grid(self.reader(inputs))
 
     def covers(self, X: Array) -> NDArray[np.bool_]:
         """Return for raw rows whether guarantees cover them, once they are in the program's input type."""
+        X = self._filled(X)
         inputs = self.inputs(X)
         if self.reader.kind.is_grid:
             place = (X - self.low) / self.step  # what leaves the grid has been moved to its end
@@ -157,6 +165,12 @@ class IntegerProgram:
         else:
             readable = np.ones(len(X), dtype=np.bool_)
         return np.asarray(readable & self.in_range(inputs))
+
+    def _filled(self, rows: NDArray[Any]) -> NDArray[Any]:
+        """Return rows, in which a NaN is replaced by what it counts as: in float32, where the rows are."""
+        if self.fill is None or rows.dtype.kind != "f":
+            return rows
+        return np.where(np.isnan(rows), self.fill.astype(rows.dtype), rows)
 
     def seen(self, inputs: NDArray[Any]) -> Integers:
         """Return the grid indices that the kernels see."""

@@ -25,10 +25,15 @@ def thinned(rows: NDArray[Any], most: int) -> NDArray[Any]:
 
 
 def data_like(model: SparseModel) -> Array:
-    """Return the raw expansion vectors, points halfway between them, and points one unit of the scaler away."""
+    """Return the raw expansion vectors, points halfway between them, and points one unit of the scaler away.
+
+    Where a NaN counts as something, a row of nothing but NaN belongs to them, as what it counts as.
+    """
     rows = raw_inputs(model)
     beside = (-1.0) ** np.add.outer(np.arange(len(rows)), np.arange(rows.shape[1])) / model.transform.scale
-    return np.vstack([rows, (rows + np.roll(rows, 1, axis=0)) / 2.0, rows + beside])
+    fill = model.transform.fill
+    empty = np.empty((0, rows.shape[1])) if fill is None else fill[np.newaxis]
+    return np.vstack([rows, (rows + np.roll(rows, 1, axis=0)) / 2.0, rows + beside, empty])
 
 
 def stand_in_rows(model: SparseModel, low: Array, high: Array) -> Array:

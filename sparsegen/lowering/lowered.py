@@ -77,7 +77,7 @@ class Lowered:
 
     def inputs(self, X: Array) -> NDArray[Any]:
         """Return raw rows in the type that the program reads; raise a DataError for a value that no device can read."""
-        as_float32(X)
+        as_float32(self.model.transform.filled(np.asarray(X)))
         return self.program.inputs(np.asarray(X, dtype=np.float64))
 
     def reference(self, X: Array) -> Reference:

@@ -24,10 +24,22 @@ def safe_power_of_ten(program: Program) -> int:
     with np.errstate(all="ignore"):
         for k in POWERS:
             if all(np.all(size <= LARGEST) for size in _sizes(program, 10.0**k)):
+                _check_fill(program, 10.0**k)
                 return k
     raise ModelError(
         "the model's numbers are too large for float32, or a kernel divides by 0; rescale the features before training"
     )
+
+
+def _check_fill(program: Program, most: float) -> None:
+    """Raise an error where what a NaN counts as is larger than what a feature may be."""
+    if program.filled is None or program.offset is None or program.scale is None:
+        return
+    if np.any(np.abs(program.filled / program.scale + program.offset) > most):
+        raise ModelError(
+            f"a NaN counts as a number beyond {most:g}, up to which nothing overflows in float32; fill missing values "
+            "with numbers like those of the data"
+        )
 
 
 def _sizes(program: Program, most: float) -> list[Array]:

@@ -69,6 +69,8 @@ class Program:
     card: Mapping[str, Any]
     decision: str = LARGEST
     """How scores decide for a class."""
+    filled: Array | None = None
+    """(n_features,) what a NaN counts as once it is scaled; ``None`` where no feature may be NaN."""
 
     @property
     def n_outputs(self) -> int:
@@ -92,7 +94,10 @@ class Program:
 
     def inputs(self, X: Array) -> NDArray[Any]:
         """Return raw rows in the type that the program reads."""
-        return as_float32(X)
+        if self.filled is None:
+            return as_float32(X)
+        is_nan = np.isnan(X)
+        return np.where(is_nan, np.float32(np.nan), as_float32(np.where(is_nan, 0.0, X)))
 
     def prepare(self, X: Array) -> Array:
         """Return the rows as the vector loops see them."""
@@ -103,7 +108,10 @@ class Program:
 
     def scaled(self, X: Array) -> Array:
         """Return the rows as they are before the projection."""
-        return X if self.offset is None or self.scale is None else (X - self.offset) * self.scale
+        if self.offset is None or self.scale is None:
+            return X
+        scaled = (X - self.offset) * self.scale
+        return scaled if self.filled is None else np.where(np.isnan(X), self.filled, scaled)
 
     def arguments(self, X: Array) -> list[Array]:
         """Return t of raw rows for every part."""
@@ -123,6 +131,7 @@ class Program:
         named: dict[str, Array | None] = {
             "offset": self.offset,
             "scale": self.scale,
+            "filled": self.filled,
             "projection": self.projection,
             "projection_shift": self.projection_shift,
         }

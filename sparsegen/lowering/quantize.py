@@ -246,11 +246,11 @@ def _program(
         raw_step = step / np.abs(T.scale)
         raw_low = T.offset + np.where(T.scale > 0.0, low, low + levels * step) / T.scale
         vectors = np.where(T.scale > 0.0, vectors, levels - vectors)  # a negative scale reverses the indices
-        reader = make_reader(reads, raw_low, raw_step, levels)
+        reader = make_reader(reads, raw_low, raw_step, levels, T.fill)
         inside = covered(grid_range(box, raw_low, raw_step, levels), reader)
     else:
         raw_low, raw_step = own.low, own.step
-        reader = make_reader(reads, raw_low, raw_step, own.levels)
+        reader = make_reader(reads, raw_low, raw_step, own.levels, T.fill)
         inside = covered(box, reader)
         projection = _project(T, T.projection, reader, raw_low, raw_step, numbers.largest_weight, grid)
         if projection is None:
@@ -275,6 +275,7 @@ def _program(
         classes=model.classes,
         card=model.card,
         decision=model.decision,
+        fill=T.fill,
     )
 
 
@@ -287,7 +288,7 @@ def _linear_program(model: SparseModel, numbers: IntegerFormat, reads: InputKind
     shared = shared_steps(box, T, numbers.levels, reads, weights * T.scale)
     own = shared or own_steps(box, T, numbers.levels, reads)
     low, step, levels = own.low, own.step, own.levels
-    reader = make_reader(reads, low, step, levels)
+    reader = make_reader(reads, low, step, levels, T.fill)
     intercept = model.intercept + weights @ ((low - T.offset) * T.scale)
     coef, start, unit = scale_coefficients((weights * T.scale * step)[:, None, :], intercept, levels, 1)
     return IntegerProgram(
@@ -309,6 +310,7 @@ def _linear_program(model: SparseModel, numbers: IntegerFormat, reads: InputKind
         classes=model.classes,
         card=model.card,
         decision=model.decision,
+        fill=T.fill,
     )
 
 

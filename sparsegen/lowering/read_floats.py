@@ -6,13 +6,14 @@ its feature, the digits become a fixed-point number, its place::
     place = floor(|x| / unit), or where the sign is minus, -1 - floor(|x| / unit)
     index = ((place - start) * multiplier) >> shift
 
-Both are kept within what they can be; a NaN counts as minus infinity. So a place is 0 to 1 less than x in units. It has
-15 binary digits where that costs next to nothing of a step, otherwise 30, more than the 24 of a float.
+Both are kept within what they can be; a NaN counts as the fill of its feature, without one as minus infinity. So a
+place is 0 to 1 less than x in units. It has 15 binary digits where that costs next to nothing of a step, otherwise 30,
+more than the 24 of a float.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,7 @@ from sparsegen.lowering.calibrate import Box
 from sparsegen.lowering.curves import Integers
 from sparsegen.lowering.formats import InputKind
 from sparsegen.lowering.grid_reader import GridReader
+from sparsegen.lowering.program import float32
 
 NARROW, WIDE = 15, 30
 """Digits of a place: a place, and the difference of two, fit in 16 and 17 bits, or in 31 and 32."""
@@ -53,6 +55,8 @@ class FloatReader(GridReader):
     multiplier: Integers
     shift: int
     """Of a product's upper half."""
+    fill: Array | None = None
+    """What a NaN counts as in each feature."""
 
     @property
     def is_identity(self) -> bool:
@@ -74,8 +78,17 @@ class FloatReader(GridReader):
         """The distance between neighbouring places of every feature."""
         return _unit(self.digits, self.exponent)
 
+    @property
+    def fill_place(self) -> Integers | None:
+        """The place of a NaN in each feature; ``None`` for minus infinity."""
+        return None if self.fill is None else self._number_place(float32(self.fill))
+
     def place(self, inputs: NDArray[Any]) -> Integers:
         """Return the fixed-point numbers of float32 features."""
+        own, missing = self._number_place(inputs), self.fill_place
+        return own if missing is None else np.where(np.isnan(inputs), missing, own)
+
+    def _number_place(self, inputs: NDArray[Any]) -> Integers:
         stored = np.ascontiguousarray(inputs, dtype=np.float32).view(np.uint32).astype(np.int64)
         size = stored & 0x7FFFFFFF
         down = self.exponent - (size >> 23)
@@ -111,7 +124,8 @@ class FloatReader(GridReader):
     def error(self, low: Array, step: Array, inside: Box) -> Array:
         """Return how far an index may lie from its feature, in steps, for inputs between the ends of a box."""
         beyond = np.maximum(low - inside.low, inside.high - (low + step * self.levels)) / step
-        return np.maximum(0.5 + self.lost(low, step, inside), beyond)
+        rounded = 0.0 if self.fill is None else np.abs(float32(self.fill) - self.fill) / step
+        return np.asarray(np.maximum(0.5 + self.lost(low, step, inside), beyond) + rounded)
 
     def intervals(self) -> dict[str, tuple[int, int]]:
         """Return the smallest and largest value of every intermediate result, whatever the inputs are."""
@@ -123,7 +137,7 @@ class FloatReader(GridReader):
         }
 
 
-def make_float_reader(kind: InputKind, low: Array, step: Array, levels: int) -> FloatReader:
+def make_float_reader(kind: InputKind, low: Array, step: Array, levels: int, fill: Array | None = None) -> FloatReader:
     """Return how floats become indices: ``low`` is index 0, neighbours are ``step`` apart.
 
     It has the shortest tables that cost next to nothing of a step, or where none do, the longest.
@@ -135,7 +149,7 @@ def make_float_reader(kind: InputKind, low: Array, step: Array, levels: int) -> 
     own = power.astype(np.int64) + EXPONENT_OF_ONE - 1
     for digits in (NARROW, WIDE):
         for exponent in (np.full_like(own, own.max()), own):
-            reader = _with_exponents(kind, digits, exponent, low, step, levels)
+            reader = replace(_with_exponents(kind, digits, exponent, low, step, levels), fill=fill)
             if np.all(reader.lost(low, step, ends) <= MAX_LOST):
                 return reader
     return reader

@@ -55,7 +55,8 @@ def float_selftest(program: Program, model: SparseModel) -> Selftest:
         chosen = choose_rows(
             noticed_in_floats(program, rows, estimates), class_indices(scores, model.decision), EXAMPLES
         )
-        rows, scores = rows[chosen], scores[chosen]
+        rows = np.vstack([rows[chosen], _empty_row(model)])
+        scores = model.scores(rows)
         off = float(np.abs(float32_scores(program, rows) - scores).max())
     most = MAX_TOLERANCE * max(1.0, float(np.abs(scores).max()))
     if not 2.0 * off <= most:
@@ -75,9 +76,17 @@ def integer_selftest(program: IntegerProgram, model: SparseModel) -> Selftest:
     inputs = program.inputs(rows)
     classes = program.predict_index(inputs)
     chosen = choose_rows(noticed_in_integers(program, program.seen(inputs)), classes, EXAMPLES)
-    rows, inputs = rows[chosen], inputs[chosen]
+    rows = rows[chosen]
+    if program.reader.kind.is_float:
+        rows = np.vstack([rows, _empty_row(model)])
+    inputs = program.inputs(rows)
     scores = program.scores(inputs)
     return Selftest(rows, inputs, scores, class_indices(scores, model.decision), tolerance=0.0, clear=True)
+
+
+def _empty_row(model: SparseModel) -> Array:
+    """Return a row of nothing but NaN where that counts as something; otherwise no row."""
+    return np.full((0 if model.transform.fill is None else 1, model.n_features), np.nan)
 
 
 def _candidates(model: SparseModel) -> Array:

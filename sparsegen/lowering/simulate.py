@@ -19,7 +19,8 @@ Floats = NDArray[np.float32]
 def float32_scores(program: Program, X: Array) -> Floats:
     """Return the scores of raw rows as a device computes them; they are not finite where float32 overflows."""
     with np.errstate(all="ignore"):
-        return np.array([_row_scores(program, x) for x in float32(X)])
+        rows = float32(X) if program.filled is None else program.inputs(X)
+        return np.array([_row_scores(program, x) for x in rows])
 
 
 def _row_scores(program: Program, x: Floats) -> Floats:
@@ -37,6 +38,7 @@ def _prepared(program: Program, x: Floats) -> Floats:
     s = x
     if program.offset is not None and program.scale is not None:
         s = (s - float32(program.offset)) * float32(program.scale)
+        s = s if program.filled is None else np.where(np.isnan(x), float32(program.filled), s)
     if program.projection is not None and program.projection_shift is not None:
         s = _summed(float32(program.projection_shift), float32(program.projection) * s)
     return s

@@ -48,6 +48,8 @@ def check_shapes(model: SparseModel) -> None:
     }
     if T.projection is not None:
         expected["projection"] = (T.projection, (len(np.atleast_1d(T.projection)), T.offset.size))
+    if T.fill is not None:
+        expected["fill"] = (T.fill, (T.offset.size,))
     for name, (array, shape) in expected.items():
         if array.shape != shape or 0 in shape:
             raise ModelError(f"{name} has shape {array.shape}, but {shape} is needed (and none of it may be 0)")

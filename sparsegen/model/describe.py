@@ -17,6 +17,7 @@ def describe(model: SparseModel) -> dict[str, Any]:
         "vectors": model.n_vectors,
         "features": model.n_features,
         "projection": None if model.transform.projection is None else len(model.transform.projection),
+        "nan_counts_as": None if model.transform.fill is None else model.transform.fill.tolist(),
         "classes": list(model.classes),
         "decision": model.decision,
         "sha256": model.sha256,

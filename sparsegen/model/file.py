@@ -28,7 +28,7 @@ SCHEMA = 2
 UNSEALED_SCHEMA = 1
 METADATA_KEY = "sparsegen"
 CHECKSUM_KEY = "sha256"
-ARRAYS = ("vectors", "coef", "intercept", "offset", "scale", "projection")
+ARRAYS = ("vectors", "coef", "intercept", "offset", "scale", "projection", "fill")
 MAX_FILE_BYTES = 1 << 31
 MAX_HEADER_BYTES = 1 << 23  # room for the names and ranges of more than 100,000 features
 

@@ -49,6 +49,7 @@ class Predictor:
             np.array(steps.steps, dtype=np.int64),
             np.array(steps.constants, dtype=np.float64),
         )
+        self._transform = model.transform
         self._classes, self._labels = model.classes, np.array(model.classes)
         self._decision = model.decision
         self._n_features, self._n_outputs = model.n_features, model.n_outputs
@@ -64,7 +65,7 @@ class Predictor:
             d = self._n_features
             raise ModelError(f"a row must have shape ({d},) and rows (n, {d}), but the array has shape {X.shape}")
         out = np.empty((rows.shape[0], self._n_outputs))
-        score_rows(rows, *self._tables, out)
+        score_rows(self._transform.filled(rows), *self._tables, out)
         return out[0] if X.ndim == 1 else out
 
     def predict_index(self, x: ArrayLike) -> NDArray[np.int64] | int:

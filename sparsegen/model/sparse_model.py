@@ -81,7 +81,8 @@ class SparseModel(Deployable):
             object.__setattr__(self, name, frozen_numbers(name, getattr(self, name)))
         T = self.transform
         projection = None if T.projection is None else frozen_numbers("projection", T.projection)
-        transform = Transform(frozen_numbers("offset", T.offset), frozen_numbers("scale", T.scale), projection)
+        fill = None if T.fill is None else frozen_numbers("fill", T.fill)
+        transform = Transform(frozen_numbers("offset", T.offset), frozen_numbers("scale", T.scale), projection, fill)
         object.__setattr__(self, "transform", transform)
         object.__setattr__(self, "kernels", tuple(self.kernels))
         object.__setattr__(self, "classes", tuple(self.classes))
@@ -203,6 +204,8 @@ class SparseModel(Deployable):
         arrays |= {"offset": self.transform.offset, "scale": self.transform.scale}
         if self.transform.projection is not None:
             arrays["projection"] = self.transform.projection
+        if self.transform.fill is not None:
+            arrays["fill"] = self.transform.fill
         return encode(arrays, document)
 
     def save(self, path: str | Path, *, force: bool = False) -> None:
@@ -237,7 +240,7 @@ class SparseModel(Deployable):
                 coef=arrays["coef"],
                 intercept=arrays["intercept"],
                 kernels=kernels,
-                transform=Transform(arrays["offset"], arrays["scale"], arrays.get("projection")),
+                transform=Transform(arrays["offset"], arrays["scale"], arrays.get("projection"), arrays.get("fill")),
                 classes=tuple(document["classes"]),
                 task=task,
                 calibration=None if calibration is None else Calibration(**calibration),

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from sparsegen.arrays import Array
 from sparsegen.lowering.lowered import Lowered
-from sparsegen.lowering.program import Program
+from sparsegen.lowering.program import Program, float32
 from sparsegen.model import Label
 from sparsegen.model.card import known_accuracy
 from sparsegen.model.judged import Judged
@@ -40,6 +41,8 @@ def card_lines(
         ("number format", lowered.format.numbers.description),
         ("flash", f"{table_bytes} bytes of tables, plus code"),
     ]
+    if model.transform.fill is not None and lowered.input_dtype.kind == "f":
+        lines.insert(lines.index(("input", input_stage)) + 1, ("missing value", _missing(model.transform.fill)))
     if (weights := _class_weights(card)) is not None:
         lines.insert(2, ("class weights", weights))
     if isinstance(formula := card.get("coefficients"), str):
@@ -64,6 +67,16 @@ def _fill(card: Mapping[str, Any], n_features: int) -> list[tuple[str, str]]:
         return [("missing values", "replace each by the mean of its feature in the model's card before a prediction")]
     lines = [("missing values", "replace each by the mean of its feature in training before a prediction")]
     return lines + [(f"mean of x[{i}]", f"{value:.9g}") for i, value in enumerate(fill)]
+
+
+def _missing(fill: Array) -> str:
+    """Return what a NaN counts as; numbers read back as the device has them."""
+    values = [str(value) for value in float32(fill)]
+    if len(set(values)) == 1:
+        return f"a NaN counts as {values[0]}"
+    if len(values) > MAX_NAMED_FEATURES:
+        return f"a NaN counts as a number of its feature, from {float32(fill).min()} to {float32(fill).max()}"
+    return f"a NaN counts as, from x[0] on: {', '.join(values)}"
 
 
 def _class_weights(card: Mapping[str, Any]) -> str | None:

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from command_line import Run
+from golden_models import EVERY
 
 from sparsegen.model import SparseModel
 
@@ -93,6 +94,21 @@ def test_a_model_that_was_trained_on_means_fills_gaps(run: Run, table: Path, tmp
     ended = run("predict", model, gappy)
     assert (ended.code, ended.out.count("\n")) == (0, 121)
     assert ended.err.startswith("warning: 1 cell without a number in 1 row, column 'a', the first in row 4")
+
+
+def test_a_model_to_which_a_nan_counts_as_something_takes_empty_cells(run: Run, tmp_path: Path) -> None:
+    model, gappy, whole = tmp_path / "m.safetensors", tmp_path / "gappy.csv", tmp_path / "whole.csv"
+    of = EVERY["rbf_filled"]
+    assert of.transform.fill is not None
+    of.save(model)
+    gappy.write_text("a,b,c\n1,,2\n,,\n")
+    first, second, third = of.transform.fill.tolist()
+    whole.write_text(f"a,b,c\n1,{second!r},2\n{first!r},{second!r},{third!r}\n")
+    told = run("predict", model, gappy)
+    assert (told.code, told.err) == (0, "")
+    assert told.out == run("predict", model, whole).out
+    assert run("verify", model, gappy, "--device", "host").code == 0
+    assert json.loads(run("inspect", model, "--json").out)["nan_counts_as"] == of.transform.fill.tolist()
 
 
 def test_an_unknown_way_with_gaps(run: Run, table: Path, tmp_path: Path) -> None:

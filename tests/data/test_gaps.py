@@ -109,6 +109,14 @@ def test_a_model_that_knows_the_means_fills_gaps(tmp_path: Path) -> None:
     assert caught.value.change == {}  # nothing is dropped where every row is to be labelled
 
 
+def test_a_model_to_which_a_nan_counts_as_something_gets_it(tmp_path: Path) -> None:
+    path = written(tmp_path, "b,note,a\n2,hi,\ninf,ho,1\n")
+    X, _ = data.read_features(path, ("a", "b"), keeps_gaps=True)
+    np.testing.assert_array_equal(X, [[np.nan, 2.0], [1.0, np.nan]])
+    with pytest.raises(DataError, match="'up', not a number"):
+        data.read_features(written(tmp_path, "b,a\n2,up\n"), ("a", "b"), keeps_gaps=True)
+
+
 def test_gaps_that_cannot_be_mended(tmp_path: Path) -> None:
     path = written(tmp_path, "a,b,label\n1,,x\n2,,y\n")
     with pytest.raises(DataError, match=r"every row of toy\.csv has a cell without a number"):

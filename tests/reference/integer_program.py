@@ -55,7 +55,8 @@ class Twin:
         if r.is_identity:
             return int(x)
         if isinstance(r, FloatReader):
-            above = max(self.seen("feature above its start", place(float(x), r, j) - int(r.start[j])), 0)
+            x = float(np.float32(r.fill[j])) if r.fill is not None and math.isnan(x) else float(x)
+            above = max(self.seen("feature above its start", place(x, r, j) - int(r.start[j])), 0)
             upper = self.seen("unsigned scaled feature", upper_half(above, int(r.multiplier[j]), r.word))
             return min(upper >> r.shift, r.levels)
         assert isinstance(r, WholeReader)

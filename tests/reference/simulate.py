@@ -18,6 +18,8 @@ def scores(program: Program, x: Any) -> list[np.float32]:
     s = [F(v) for v in x]
     if program.offset is not None and program.scale is not None:
         s = [(v - F(o)) * F(f) for v, o, f in zip(s, program.offset, program.scale, strict=True)]
+        if program.filled is not None:
+            s = [F(filled) if math.isnan(v) else v for v, filled in zip(s, program.filled, strict=True)]
     if program.projection is not None and program.projection_shift is not None:
         s = [total(F(b), [F(w) * v for w, v in zip(row, s, strict=True)])
              for row, b in zip(program.projection, program.projection_shift, strict=True)]  # fmt: skip

@@ -114,7 +114,7 @@ def test_reference_evaluator_agrees():
 def test_every_opset_gives_the_labels(opset):
     """Operators took their axes in another way before 13 and 18, and ArgMax could not say which tie wins before 12."""
     runtime = pytest.importorskip("onnxruntime")
-    for name in ("binary_rbf", "laplacian_text", "matern32", "poly"):
+    for name in ("binary_rbf", "laplacian_text", "matern32", "poly", "rbf_filled"):
         of = SMALL[name]
         made, X = graph(of, opset=opset), rows(of)
         proto = onnx.load_model_from_string(made)

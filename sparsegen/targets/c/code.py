@@ -113,6 +113,7 @@ class CCode:
     def _own_content(self) -> dict[str, Any]:
         lowered = self.lowered
         n_outputs, selftest = lowered.n_outputs, lowered.selftest
+        inputs, fills = selftest.inputs.ravel(), bool(np.isnan(selftest.inputs).any())
         return {
             "name": self.name,
             "upper": self.name.upper(),
@@ -127,7 +128,9 @@ class CCode:
             "labels": [str(label) for label in lowered.model.classes],
             "classes": class_codes(lowered.model.classes, self.name.upper()),
             "n_selftest": len(selftest.inputs),
-            "selftest_inputs": selftest.inputs.ravel(),
+            "selftest_inputs": inputs.astype(np.float32).view(np.uint32) if fills else inputs,
+            "selftest_holds_bits": fills,  # C has no constant for a NaN
+            "selftest_type": "uint32_t" if fills else c_type(lowered.input_dtype),
             "selftest_scores": selftest.scores.ravel(),
             "example": selftest.inputs[0],
             **self.own_values,

@@ -23,11 +23,12 @@ from sparsegen.targets.render import c_real
 
 HELPERS = ("exp2", "abs", "sqrt")
 """Functions that the C brings along, named like their templates."""
-CONSTANT_IN_CODE = ("scale", "square")  # tables that the code replaces by a number if all entries are equal
+CONSTANT_IN_CODE = ("scale", "filled", "square")  # tables that the code replaces by a number if all entries are equal
 
 TABLE_COMMENTS = {
     "offset": "subtracted from each raw feature",
     "scale": "factor of each feature, after the subtraction",
+    "filled": "what a NaN counts as, after both",
     "projection": "rows of the projection, one per projected value",
     "projection_shift": "constant term of the projection",
     "vectors": "expansion vectors, one after the other",
@@ -188,6 +189,9 @@ def float_code(lowered: Lowered, program: Program, name: str, loops: str) -> CCo
             "squares_while_scaling": is_scaled and not is_projected,
             "rescales": is_scaled and not _is_one(program.scale),
             "scale_is_constant": is_scaled and is_constant(_given(program.scale)),
+            "fills": program.filled is not None,
+            "filled_is_constant": program.filled is not None and is_constant(program.filled),
+            "common_filled": 0.0 if program.filled is None else float(program.filled[0]),
             "common_scale": 1.0 if program.scale is None else float(program.scale[0]),
             "features": "projected" if is_projected else "scaled" if is_scaled else "x",
             "projected_from": "scaled" if is_scaled else "x",

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparsegen.lowering.integer_program import IntegerProgram
+from sparsegen.lowering.program import float32
 from sparsegen.targets.card import MAX_NAMED_FEATURES
 from sparsegen.targets.render import c_int, c_real
 
@@ -31,10 +32,14 @@ def range_lines(program: IntegerProgram) -> list[tuple[str, str]]:
 def range_values(program: IntegerProgram) -> dict[str, object]:
     """Return what the templates print of the range: only the ends that the type of the input leaves open."""
     low, high = _ends(program)
+    missing = np.empty(0) if program.fill is None else float32(program.fill)
+    fills = program.fill is not None and program.reader.kind.is_float
     limits = None if program.reader.kind.is_float else np.iinfo(program.input_dtype)
     return {
         "range_low": low,
         "range_high": high,
+        "missing": missing,
+        "checks_missing": fills and not bool(np.all((missing >= low) & (missing <= high))),
         "checks_low": limits is None or bool(np.any(low > limits.min)),
         "checks_high": limits is None or bool(np.any(high < limits.max)),
         "low_is_common": bool(np.all(low == low[0])),

@@ -55,6 +55,8 @@ def reader_parameters(reader: GridReader) -> dict[str, Parameter]:
             Table("start", "fixed-point number after which each grid begins", signed, reader.start),
             Table("multiplier", "factor of what comes after it", unsigned, reader.multiplier),
         ]
+        if reader.fill_place is not None:
+            tables.append(Table("fill", "fixed-point number that a NaN counts as", signed, reader.fill_place))
     elif isinstance(reader, WholeReader) and not reader.is_identity:
         tables = [
             Table("multiplier", "factor of each raw feature", np.dtype(np.int16), reader.multiplier),
@@ -74,6 +76,7 @@ def reader_values(reader: GridReader) -> dict[str, object]:
     return {
         "reads_indices": reader.kind.is_grid,
         "reads_floats": reader.kind.is_float,
+        "fills": isinstance(reader, FloatReader) and reader.fill is not None,
         "levels_in": reader.levels,
         "buffers_input": not reader.is_identity,
         "reading": reader_parameters(reader),

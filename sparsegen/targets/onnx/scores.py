@@ -42,9 +42,13 @@ def _per_class(outputs: Array) -> Array:
 def _prepared(graph: Graph, program: Program, rows: str) -> str:
     """Return the name of the rows as the kernels see them."""
     if program.offset is not None and program.scale is not None:
+        raw = rows
         rows = graph.node("Sub", rows, graph.constant("offset", program.offset), output="centred")
         if np.any(program.scale != 1.0):
             rows = graph.node("Mul", rows, graph.constant("scale", program.scale), output="scaled")
+        if program.filled is not None:
+            is_nan = graph.node("IsNaN", raw, output="missing")
+            rows = graph.node("Where", is_nan, graph.constant("filled_in", program.filled), rows, output="filled")
     if program.projection is not None and program.projection_shift is not None:
         shift = graph.constant("projection_shift", program.projection_shift)
         rows = graph.product(rows, program.projection.T, shift, name="projection", output="projected")

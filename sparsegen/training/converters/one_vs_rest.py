@@ -53,7 +53,8 @@ def _one_vs_rest(machine: OneVsRestClassifier) -> SparseModel:
 def _inputs(model: SparseModel) -> tuple[Any, ...]:
     """Return what machines must have in common to share their vectors."""
     T = model.transform
-    arrays = (T.offset, T.scale, np.empty(0) if T.projection is None else T.projection)
+    optional = (np.empty(0) if array is None else array for array in (T.projection, T.fill))
+    arrays = (T.offset, T.scale, *optional)
     return tuple((kernel.name, kernel.params) for kernel in model.kernels), tuple(a.tobytes() for a in arrays)
 
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.compose import ColumnTransformer
 
+from sparsegen.arrays import Array
 from sparsegen.errors import OptionError
 from sparsegen.model import Transform
 from sparsegen.model.transform import source_of
@@ -28,13 +30,32 @@ def _side_by_side(columns: ColumnTransformer) -> Transform | None:
     times_used = np.zeros(d, dtype=np.int64)
     for _, taken, _, _ in blocks:
         np.add.at(times_used, taken, 1)
+    fill = _fill_of(blocks, d)
     if times_used.max() > 1:
-        return _overlapping(blocks, p, d)
+        return replace(_overlapping(blocks, p, d), fill=fill)
     for place, taken, transform, weight in blocks:
         offset[taken], scale[taken] = transform.offset, transform.scale
         inner = np.eye(len(taken)) if transform.projection is None else transform.projection
         projection[place, taken] = weight * inner
-    return Transform(offset, scale, None if np.array_equal(projection, np.eye(d)) else projection)
+    return Transform(offset, scale, None if np.array_equal(projection, np.eye(d)) else projection, fill)
+
+
+def _fill_of(blocks: list[Block], d: int) -> Array | None:
+    """Return what a NaN counts as in every column; raise unless each column that is read has one such number."""
+    if all(transform.fill is None for _, _, transform, _ in blocks):
+        return None
+    fill = np.full(d, np.nan)
+    for _, taken, transform, _ in blocks:
+        if transform.fill is None:
+            raise OptionError(
+                "ColumnTransformer fills missing values in some of its columns only; put a SimpleImputer in front of "
+                "the others too, or one in front of the ColumnTransformer"
+            )
+        known = fill[taken]
+        if np.any(~np.isnan(known) & (known != transform.fill)):
+            raise OptionError("ColumnTransformer fills a column with two different numbers; fill it with one")
+        fill[taken] = transform.fill
+    return np.where(np.isnan(fill), 0.0, fill)  # a column that is not read
 
 
 def _blocks(columns: ColumnTransformer, places: NDArray[np.int64]) -> Iterator[Block]:

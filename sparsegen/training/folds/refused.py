@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from sklearn.impute import KNNImputer, SimpleImputer
+from sklearn.impute import KNNImputer
 from sklearn.kernel_approximation import RBFSampler
 
 from sparsegen.errors import OptionError
@@ -35,10 +35,10 @@ FOLDS.register("random features")(
         "RBFSampler makes cosines, which are no sum of kernels; use Nystroem, which becomes an exact sparse machine",
     )
 )
-FOLDS.register("imputers")(
+FOLDS.register("neighbours")(
     Refused(
-        (SimpleImputer, KNNImputer),
-        "an imputer answers for missing values, which a model cannot read; fit the pipeline without it on rows that "
-        "are filled in, and fill them in on the device too",
+        (KNNImputer,),
+        "KNNImputer looks for rows like the one with a gap, which a model does not hold; use SimpleImputer, or fit the "
+        "pipeline on rows that are filled in, and fill them in on the device too",
     )
 )

@@ -16,7 +16,7 @@ from sparsegen.lowering.formats import Format
 from sparsegen.model import Calibration
 from sparsegen.targets import TARGETS, Export
 
-FLOATS = ("rbf_projected", "rbf_buffered", "matern32", "long_rows")
+FLOATS = ("rbf_projected", "rbf_filled", "filled_far", "rbf_buffered", "matern32", "long_rows")
 EARLY = ("integer_avr", "integer_laplacian")
 MOST_TOO_MUCH = 2.8
 

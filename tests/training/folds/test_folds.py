@@ -13,10 +13,11 @@ from sklearn.datasets import make_classification
 from sklearn.decomposition import PCA, IncrementalPCA, TruncatedSVD
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.feature_selection import RFE, SelectFromModel, SelectKBest, VarianceThreshold
-from sklearn.impute import SimpleImputer
+from sklearn.impute import KNNImputer, SimpleImputer
 from sklearn.kernel_approximation import Nystroem, RBFSampler
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
+from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, MinMaxScaler, StandardScaler
 from sklearn.svm import SVC, LinearSVC
@@ -159,8 +160,22 @@ def test_nystroem_keeps_probabilities() -> None:
     [
         (make_pipeline(FunctionTransformer(np.abs), SVC()), "runs a Python function"),
         (make_pipeline(RBFSampler(random_state=0), LogisticRegression()), "use Nystroem"),
-        (make_pipeline(SimpleImputer(), StandardScaler(), SVC()), "fit the pipeline without it"),
-        (make_pipeline(ColumnTransformer([("i", SimpleImputer(), [0])]), SVC()), "fit the pipeline without it"),
+        (make_pipeline(KNNImputer(), StandardScaler(), SVC()), "use SimpleImputer"),
+        (make_pipeline(ColumnTransformer([("i", KNNImputer(), [0])]), SVC()), "use SimpleImputer"),
+        (make_pipeline(SimpleImputer(missing_values=0.5), SVC()), "something else than NaN for missing"),
+        (make_pipeline(SimpleImputer(missing_values=99), SVC()), "something else than NaN for missing"),
+        (make_pipeline(SimpleImputer(add_indicator=True), SVC()), "adds a column for each with gaps"),
+        (make_pipeline(PCA(3), SimpleImputer(), SVC()), "fill them in before it"),
+        (
+            make_pipeline(make_column_transformer((SimpleImputer(), [0, 1]), ("passthrough", [2, 3])), SVC()),
+            "fills missing values in some of its columns only",
+        ),
+        (
+            make_pipeline(
+                make_column_transformer((SimpleImputer(), [0]), (SimpleImputer(strategy="median"), [0])), SVC()
+            ),
+            "fills a column with two different numbers",
+        ),
         (make_pipeline(Nystroem(n_components=5), SVC()), "in front of a linear classifier"),
         (make_pipeline(Nystroem("cosine", n_components=5), LogisticRegression()), "kernel 'cosine'"),
         (
@@ -180,9 +195,64 @@ def test_refused_with_a_sentence(pipeline: Any, part: str) -> None:
         pipeline = make_pipeline(front, SVC().fit(X[:, :1], y))
     else:
         pipeline.fit(X, y)
-    with pytest.raises(OptionError, match=part) as caught:
+    with pytest.raises((OptionError, ModelError), match=part) as caught:
         from_sklearn(pipeline)
     assert "\n" not in str(caught.value)
+
+
+def with_gaps() -> np.ndarray:
+    X = data()[0].round(1)  # some values more often than others, for the most frequent
+    X[np.random.default_rng(0).random(X.shape) < 0.2] = np.nan
+    return X
+
+
+@pytest.mark.parametrize(
+    "front",
+    [
+        *(make_pipeline(SimpleImputer(strategy=s), StandardScaler()) for s in ("mean", "median", "most_frequent")),
+        make_pipeline(SimpleImputer(strategy="constant", fill_value=-3), MinMaxScaler()),
+        make_pipeline(StandardScaler(), SimpleImputer(), StandardScaler()),
+        make_pipeline(SimpleImputer(), PCA(4)),
+        make_pipeline(VarianceThreshold(), StandardScaler(), SimpleImputer(strategy="median")),
+        make_pipeline(SimpleImputer(strategy="median"), SimpleImputer()),
+        make_column_transformer(
+            (make_pipeline(SimpleImputer(), StandardScaler()), [5, 1, 0]), (SimpleImputer(strategy="median"), [2, 3])
+        ),
+        make_pipeline(
+            make_column_transformer((MinMaxScaler(), [4, 0]), ("passthrough", [2, 3])), SimpleImputer(), PCA(2)
+        ),
+        make_pipeline(make_column_transformer((SimpleImputer(), [0, 1]), (SimpleImputer(), [1, 2])), StandardScaler()),
+    ],
+    ids=lambda front: "",
+)
+@QUIET
+def test_a_nan_counts_as_what_the_imputer_puts_in_its_place(front: Any) -> None:
+    X, y = with_gaps(), data()[1]
+    fitted = make_pipeline(front, SVC(gamma=0.1)).fit(X[:100], y[:100])
+    model = from_sklearn(fitted)
+    assert_allclose(model.scores(X)[:, 0], fitted.decision_function(X), rtol=1e-9, atol=1e-9)
+    assert_array_equal(model.predict(X), fitted.predict(X))
+    assert SparseModel.from_bytes(model.to_bytes()) == model
+
+
+def test_a_feature_without_any_number_is_refused() -> None:
+    X, y = with_gaps(), data()[1]
+    X[:, 2] = np.nan
+    with pytest.warns(UserWarning, match="without any observed values"):
+        fitted = make_pipeline(SimpleImputer(), SVC()).fit(X, y)
+    with pytest.raises(OptionError, match="without any number in feature 3"):
+        from_sklearn(fitted)
+    kept = make_pipeline(SimpleImputer(keep_empty_features=True), SVC()).fit(X, y)
+    assert_array_equal(from_sklearn(kept).predict(X), kept.predict(X))
+
+
+def test_machines_that_fill_in_different_numbers_share_no_vectors() -> None:
+    X, y = with_gaps(), np.arange(200) % 3
+    fitted = OneVsRestClassifier(make_pipeline(SimpleImputer(), SVC(gamma=0.1))).fit(X, y)
+    assert_allclose(from_sklearn(fitted).scores(X), fitted.decision_function(X), rtol=1e-9, atol=1e-9)
+    fitted.estimators_[1].named_steps["simpleimputer"].statistics_ += 1.0
+    with pytest.raises(OptionError):
+        from_sklearn(fitted)
 
 
 @pytest.mark.parametrize("dtype", ["f32", "q15"])
