@@ -126,7 +126,7 @@ def _converted(estimator: Any, X: Array, y: Any) -> tuple[str, bool]:
 
 def _refusals(scientist: Visit, X: Array, y: Any) -> None:
     from sklearn.calibration import CalibratedClassifierCV
-    from sklearn.impute import SimpleImputer
+    from sklearn.impute import KNNImputer, SimpleImputer
     from sklearn.kernel_approximation import RBFSampler
     from sklearn.pipeline import make_pipeline
     from sklearn.svm import SVC, LinearSVC
@@ -136,8 +136,15 @@ def _refusals(scientist: Visit, X: Array, y: Any) -> None:
     with scientist.wish(asked):
         calibrated = CalibratedClassifierCV(SVC(gamma=0.3), ensemble=False, cv=3)
         scientist.sees(asked, *_converted(calibrated, X[two], y[two]))
+    asked = "SimpleImputer on the device"
+    with scientist.wish(asked):
+        gaps = np.where(np.random.default_rng(0).random(X.shape) < 0.1, np.nan, X)
+        told, same = _converted(make_pipeline(SimpleImputer(), SVC(gamma=0.3)), gaps, y)
+        model = sparsegen.from_sklearn(make_pipeline(SimpleImputer(), SVC(gamma=0.3)).fit(gaps, y))
+        (verdict,) = model.verify(gaps, device="host")
+        scientist.sees(asked, f"{told}, a tenth of the values being NaN; {verdict}", same and verdict.ok)
     for asked, step, says in (
-        ("SimpleImputer on the device", SimpleImputer(), "an imputer answers for missing values.*fill"),
+        ("KNNImputer", KNNImputer(), "KNNImputer looks for rows.*use SimpleImputer"),
         ("RBFSampler", RBFSampler(random_state=0), "RBFSampler"),
     ):
         fitted = make_pipeline(step, LinearSVC()).fit(X, y)

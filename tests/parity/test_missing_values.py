@@ -15,6 +15,8 @@ from sparsegen.devices import DEVICES
 from sparsegen.devices._toolchain import write_files
 from sparsegen.devices.host import Host
 from sparsegen.errors import DataError, ModelError
+from sparsegen.firmware.boards import BOARDS
+from sparsegen.firmware.program import make_firmware
 from sparsegen.lowering import lower
 from sparsegen.lowering.calibrate import Box
 from sparsegen.lowering.formats import INTEGERS, Format
@@ -171,3 +173,11 @@ def test_a_number_that_no_device_holds_is_one_sentence(fill, dtype):
     with pytest.raises(ModelError, match=r"too large|beyond|does not fit in float32|self-test") as caught:
         TARGETS["c"].export(filled(model([rbf()], 3, 2, (0, 1)), np.full(2, fill)), "m", Format(dtype))
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("given", [None, rows(APART)], ids=["own examples", "rows"])
+def test_examples_of_firmware_are_numbers(given):
+    """C has no constant for a NaN; the self-test in the same program has its bits."""
+    lowered = TARGETS["c"].lower(APART, Format("q7"))
+    main = make_firmware(lowered, BOARDS["uno"], given)["main.c"].decode()
+    assert "nan" not in main.lower()
