@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
 import numpy as np
 import pytest
+import typer
 from c_programs import any_compiler, compile_c, compiler
 from golden_models import SMALL, model, rbf, rows
 from wrapped import PACKAGES
@@ -63,6 +65,14 @@ def rendered_once(monkeypatch):
         return made[key][1]
 
     monkeypatch.setattr(package, "c_code", c_code_once)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def command_line_built_once() -> Iterator[None]:
+    """Typer builds all commands anew on every call, of which a user's process makes one and this module hundreds."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(typer.main, "get_command", cache(typer.main.get_command))
+        yield
 
 
 def sources(
