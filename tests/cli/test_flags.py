@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,7 @@ LIBRARY = sorted(path for path in PACKAGE.rglob("*.py") if path.relative_to(PACK
 OTHER_TOOLS = {"cc", "cmake", "pio", "arduino-cli"}
 
 
+@cache
 def flags() -> set[str]:
     """Return every flag of every command."""
     commands = getattr(get_command(app), "commands").values()  # noqa: B009 - a group, which typer does not type
