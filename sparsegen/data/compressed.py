@@ -1,4 +1,4 @@
-"""Files that gzip compressed, unpacked within bounds: a few kilobytes may claim to hold terabytes."""
+"""What compressed files may unpack to, and files of gzip: a few kilobytes may claim to hold terabytes."""
 
 from __future__ import annotations
 
@@ -17,6 +17,17 @@ ALWAYS_ALLOWED = 64 << 20
 CHECKED = 64 << 20  # bytes after which the free memory is asked for again
 
 
+def check_expansion(n_bytes: int, n_packed: int, source: str, remedy: str) -> None:
+    """Raise an error where a file of ``n_packed`` bytes that unpacks to ``n_bytes`` is too large, or hardly data."""
+    if n_bytes > MAX_BYTES:
+        raise DataError(f"{source} unpacks to more than {gib(MAX_BYTES)}; use a sample of its rows")
+    if n_bytes > max(ALWAYS_ALLOWED, MAX_EXPANSION * n_packed):
+        raise DataError(
+            f"{source} unpacks to more than {MAX_EXPANSION} times its size, so it hardly holds data; "
+            f"{remedy} if it does"
+        )
+
+
 def unpacked(raw: bytes, source: str) -> bytes:
     """Return what a gzip file holds, or raise an error before it fills the memory."""
     found = bytearray()
@@ -24,13 +35,7 @@ def unpacked(raw: bytes, source: str) -> bytes:
         with gzip.GzipFile(fileobj=io.BytesIO(raw)) as file:
             while piece := file.read(PIECE):
                 found += piece
-                if len(found) > MAX_BYTES:
-                    raise DataError(f"{source} unpacks to more than {gib(MAX_BYTES)}; use a sample of its rows")
-                if len(found) > max(ALWAYS_ALLOWED, MAX_EXPANSION * len(raw)):
-                    raise DataError(
-                        f"{source} unpacks to more than {MAX_EXPANSION} times its size, so it hardly holds data; "
-                        "unpack it yourself if it does"
-                    )
+                check_expansion(len(found), len(raw), source, "unpack it yourself")
                 if len(found) % CHECKED < len(piece):
                     check_memory(len(found), source)
     except (OSError, EOFError, zlib.error):

@@ -133,6 +133,13 @@ def test_more_rows_than_the_memory_holds_are_refused_before_they_are_read(
         data.read(path)
 
 
+def test_labels_as_wide_as_the_longest_are_refused(tmp_path: Path) -> None:
+    path = saved(tmp_path / "toy.parquet", {"a": np.zeros(100_000, dtype=bool), "label": ["x" * 200] * 100_000})
+    assert path.stat().st_size < 20_000
+    with pytest.raises(DataError, match=r"the label column of toy\.parquet unpacks to more than 250 times its size"):
+        data.read(path)
+
+
 def test_damaged_parquet_gives_a_dataset_or_a_sentence(tmp_path: Path) -> None:
     whole = saved(tmp_path / "toy.parquet", {"a": [1.0, 2.0, 3.0], "label": Y}).read_bytes()
     rng = np.random.default_rng(0)
