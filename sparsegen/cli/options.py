@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from sparsegen.targets import Target
 
 DataFile = Annotated[
-    Path, typer.Argument(metavar="DATA", help="CSV with a header, NPZ, LIBSVM or Parquet file.", show_default=False)
+    Path,
+    typer.Argument(metavar="DATA", help="CSV with a header, NPZ, LIBSVM, Parquet or Feather file.", show_default=False),
 ]
 ModelFile = Annotated[Path, typer.Argument(metavar="MODEL", help="A .safetensors model.", show_default=False)]
 LabelColumn = Annotated[

@@ -51,7 +51,7 @@ def read(
     drop: Sequence[Column] = (),
     missing: str = "error",
 ) -> Dataset:
-    """Return the labelled rows of a CSV, NPZ, LIBSVM or Parquet file.
+    """Return the labelled rows of a CSV, NPZ, LIBSVM, Parquet or Feather file.
 
     Args:
         path: The file; its suffix names the format, and a ``.txt`` is told by its first row.

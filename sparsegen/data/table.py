@@ -1,4 +1,4 @@
-"""What the columns of a table are: features, label, group, or an index that is left out; in CSV and Parquet alike."""
+"""What the columns of a table are: features, label, group, or an index that is left out; in every such format."""
 
 from __future__ import annotations
 
