@@ -121,17 +121,16 @@ def _missing(scientist: Visit) -> None:
 
 
 def _formats(scientist: Visit) -> None:
-    asked = "Parquet, by pyarrow"
-    with scientist.wish(asked):
-        import pandas
+    for name, magic in (("Parquet", b"PAR1PAR1"), ("Feather", b"ARROW1")):
+        asked, file = f"{name}, by pyarrow", f"rare.{name.lower()}"
+        with scientist.wish(asked):
+            import pandas
 
-        if importlib.util.find_spec("pyarrow") is None:
-            Path("rare.parquet").write_bytes(b"PAR1PAR1")
-            scientist.types(
-                "Parquet without pyarrow says what to install", f"train rare.parquet {QUICK}", "pyarrow.*", code=2
-            )
-            raise Skip("pyarrow is not installed")
-        pandas.read_csv("rare.csv").to_parquet("rare.parquet")
-        scientist.types(asked, f"train rare.parquet {QUICK} -o p.safetensors", "test accuracy [^(]*")
-    Path("rare.feather").write_bytes(b"ARROW1")
-    scientist.refused("Feather", f"train rare.feather {QUICK}", "unknown suffix|NUL byte|not .* text")
+            if importlib.util.find_spec("pyarrow") is None:
+                Path(file).write_bytes(magic)
+                scientist.types(
+                    f"{name} without pyarrow says what to install", f"train {file} {QUICK}", "pyarrow.*", code=2
+                )
+                raise Skip("pyarrow is not installed")
+            getattr(pandas.read_csv("rare.csv"), f"to_{name.lower()}")(file)
+            scientist.types(asked, f"train {file} {QUICK} -o p.safetensors", "test accuracy [^(]*")
