@@ -95,7 +95,7 @@ def checked_claims(arrow: Any, ipc: Any, raw: bytes, source: str) -> Claims:
     """
     if not (raw.startswith(MAGIC) and raw.endswith(MAGIC)):
         raise ValueError("no file of Arrow, or one that is cut short")
-    total = n_rows = largest = 0
+    total = known = n_rows = largest = 0
     dictionaries: dict[int, int] = {}
     stream = arrow.BufferReader(raw)
     stream.seek(BEGIN)
@@ -112,10 +112,12 @@ def checked_claims(arrow: Any, ipc: Any, raw: bytes, source: str) -> Claims:
                 raise ValueError("a dictionary without values")
             if header.number("<B", 2):  # pyarrow would join it to the one before, and check neither
                 raise DataError(f"{source} has categories that grow from batch to batch; write it again in one batch")
-            dictionaries[header.number("<q", 0)] = size = _unpacked(data, body)
+            key, size = header.number("<q", 0), _unpacked(data, body)
+            known += size - dictionaries.get(key, 0)
+            dictionaries[key] = size
         elif kind == BATCH:
             n_rows += header.number("<Q", 0)
-            size = _unpacked(header, body) + sum(dictionaries.values())
+            size = _unpacked(header, body) + known
             largest = max(largest, size)
         else:
             continue
