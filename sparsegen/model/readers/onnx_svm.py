@@ -89,7 +89,7 @@ def _classes(attributes: dict[str, Any], source: str) -> list[int | str]:
     texts = attributes.get("classlabels_strings") or []
     try:
         labels = [text.decode() for text in texts] or [int(label) for label in attributes.get("classlabels_ints") or []]
-    except (AttributeError, TypeError, ValueError):
+    except (AttributeError, OverflowError, TypeError, ValueError):
         labels = []
     if not 2 <= len(labels) <= MAX_VOTING_CLASSES:
         raise ModelError(f"{source} names {len(labels)} classes; 2 to {MAX_VOTING_CLASSES} can be read")
