@@ -66,7 +66,7 @@ def test_a_machine_of_libsvm_that_is_misread_is_reported(
 def test_a_reader_of_graphs_that_trusts_them_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(onnx_svm, "_floats", lambda attributes, name, _: np.array(attributes.get(name, []), float))
     outcome = fuzz_files.outcome(fuzz_files.TARGETS["onnx"], seconds=0.0, seed=0, cases=tmp_path)
-    assert outcome.failures and "ValueError" in outcome.remark
+    assert outcome.failures and "Error at onnx_svm.py" in outcome.remark  # which of them is first, the seeds decide
 
 
 def spin() -> None:
