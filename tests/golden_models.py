@@ -20,8 +20,9 @@ def wave(*shape: int, step: float = 1.0, size: float = 1.0):
 
 
 def model(
-    kernels, m, d, classes, *, projected=None, offset=None, scale=None, card=None, decision=LARGEST
-) -> SparseModel:
+    kernels, m, d, classes, *, projected=None, offset=None, scale=None, card=None, decision=LARGEST,
+    task="classification",
+) -> SparseModel:  # fmt: skip
     """Return a model with m vectors of d features."""
     bound = tuple(k if isinstance(k, BoundKernel) else KERNELS[k[0]].bind(**k[1]) for k in kernels)
     n_outputs = DECISIONS[decision].n_outputs(len(classes))
@@ -33,7 +34,7 @@ def model(
     )
     return SparseModel(
         wave(m, seen), wave(n_outputs, len(bound), m, step=1.3, size=1.5), wave(n_outputs, step=0.3, size=0.2),
-        bound, transform, classes, card=card or {"method": "by hand"}, decision=decision,
+        bound, transform, classes, task=task, card=card or {"method": "by hand"}, decision=decision,
     )  # fmt: skip
 
 

@@ -18,6 +18,7 @@ FLAGS = {
     "probability": "--probability",
     "rows": "--calibrate",
     "target": "--target",
+    "task": "--task",
     "vectors": "--vectors",
 }
 """By the names in ``SparsegenError.change``."""

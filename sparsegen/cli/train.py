@@ -37,7 +37,16 @@ def train(
     features: KeptColumns = None,
     drop: DroppedColumns = None,
     missing: Missing = "error",
-    method: Annotated[str, typer.Option(help="Training method; see: sparsegen list methods.")] = "slmc",
+    task: Annotated[
+        str, typer.Option(metavar="classify|anomaly|regress", help="What the labels are: classes, or values.")
+    ] = "classify",
+    method: Annotated[
+        str | None,
+        typer.Option(
+            help="Training method; see: sparsegen list methods.",
+            show_default="slmc",
+        ),
+    ] = None,
     vectors: Annotated[
         int | None,
         typer.Option(
@@ -132,11 +141,12 @@ def train(
     from sparsegen import data
     from sparsegen.files import require_writable
     from sparsegen.lowering.preview import preview
-    from sparsegen.training import train as training
+    from sparsegen.model.task import task_named
+    from sparsegen.training.tasks import train_for
 
+    wanted = task_named(task)
     require_writable(output, force=force)
     with progress_bars():
-        share = {} if test_size is None else {"test_size": test_size}
         train_set, test_set = data.read_train_and_test(
             data_file,
             label,
@@ -146,9 +156,11 @@ def train(
             keep=column_names(features),
             drop=column_names(drop),
             missing=missing,
-            **share,
+            has_classes=wanted.has_classes,
+            test_size=data.TEST_SIZE if test_size is None else test_size,
         )
-        report = training.train(
+        report = train_for(
+            wanted.name,
             train_set,
             test_set,
             method=method,

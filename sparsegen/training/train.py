@@ -7,7 +7,7 @@ import re
 import time
 import warnings
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -16,9 +16,10 @@ from sparsegen.arrays import Array
 from sparsegen.data import Dataset
 from sparsegen.errors import DataError, ModelError, OptionError, SparsegenError, nearest
 from sparsegen.kernels import KERNELS
-from sparsegen.methods import METHODS
+from sparsegen.methods import classifier
 from sparsegen.methods.shared.estimator import SparseClassifier
 from sparsegen.methods.shared.sklearn_private import InvalidParameterError
+from sparsegen.methods.shared.sparse_estimator import SparseEstimator
 from sparsegen.model import SparseModel
 from sparsegen.model.card import LARGEST
 from sparsegen.model.held_out import remember
@@ -31,6 +32,7 @@ from sparsegen.training.rare_classes import few_row_warnings, weights_by_label
 from sparsegen.training.report import TrainingReport, some
 
 SCALERS = ("standard", "minmax", "none")
+Kind = TypeVar("Kind", bound=SparseEstimator)
 
 
 def train(
@@ -131,9 +133,13 @@ def _ranges(rows: Array) -> dict[str, list[float]] | None:
 
 
 def make_estimator(method: str, parameters: dict[str, Any]) -> SparseClassifier:
+    """Return a classification method's estimator; see ``configured``."""
+    return configured(classifier(method), parameters)
+
+
+def configured(family: type[Kind], parameters: dict[str, Any]) -> Kind:
     """Return a method's estimator; ``parameters`` are the method's and, by their own names, the kernel's."""
-    family = METHODS[method]
-    known = list(inspect.signature(family).parameters)
+    method, known = family.method, list(inspect.signature(family).parameters)
     own = {name: value for name, value in parameters.items() if name in known}
     others = {name: value for name, value in parameters.items() if name not in known}
     if others:
