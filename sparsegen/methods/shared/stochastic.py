@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +27,6 @@ from sparsegen.methods.shared.feature_map import Numbers, map_gradient, map_rows
 from sparsegen.methods.shared.start import class_of
 from sparsegen.solvers.adam import Rows, adam
 from sparsegen.solvers.blocks import row_slices
-from sparsegen.solvers.newton import Loss
 
 BATCH = 256
 MIN_STEPS = 6000
@@ -76,6 +76,21 @@ class StochasticEnd:
     steps: int
 
 
+class MinibatchLoss(Protocol):
+    """What a descent asks of a loss."""
+
+    @property
+    def mean_weight(self) -> float:
+        """The mean weight of a row."""
+
+    @property
+    def row_scale(self) -> Array | None:
+        """The rows' weights as multiples of their mean; ``None`` where one weight is given for all."""
+
+    def falls(self, scores: Numbers, Y: Numbers) -> Numbers:
+        """Return by how much the loss of each score falls as it rises, for a weight of 1; Y are signs or targets."""
+
+
 class MinibatchObjective:
     """The objective above: its gradients on minibatches of float32 rows, of which ``offset`` is subtracted."""
 
@@ -84,7 +99,7 @@ class MinibatchObjective:
         X: Numbers,
         Y: Array,
         kernel: BoundKernel,
-        loss: Loss,
+        loss: MinibatchLoss,
         Z: Array,
         P: Array | None = None,
         *,
@@ -119,8 +134,7 @@ class MinibatchObjective:
             np.maximum(self.P, np.float32(smallest(self.P)), out=self.P)
         X, Y = self._rows(rows), self.Y[rows]
         block = self.kernel.block(map_rows(self.P, X), self.Z)
-        slack = np.maximum(0.0, 1.0 - Y * (block.value @ self.A + self.b))
-        pull = (2.0 * slack if self.loss.name == "squared_hinge" else np.sign(slack)) * Y
+        pull = self.loss.falls(block.value @ self.A + self.b, Y)
         if self._row_scale is not None:
             pull = pull * self._row_scale[rows]
         G = np.asarray(pull / -len(rows), np.float32)
