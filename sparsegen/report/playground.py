@@ -18,7 +18,7 @@ class Playground:
     html: str
     """A ``<section id="playground">``; the data stands in a JSON block inside it."""
     style: str
-    """For a ``<style>`` of the page; every rule begins with ``#playground``, colours are CSS variables of the page's."""
+    """For a ``<style>`` of the page; every rule begins with ``#playground``, colours are the page's CSS variables."""
     script: str
     """For a ``<script>`` at the end of the page's body. It needs ``'wasm-unsafe-eval'`` and its own hash in a CSP."""
     wasm: bytes
