@@ -1,1 +1,7 @@
-"""The report: one self-contained HTML page about a model, and the figures that only it shows."""
+"""A model as one page that needs nothing else: no network, no folder beside it."""
+
+from sparsegen.report.page import report
+from sparsegen.report.section import Section
+from sparsegen.report.subject import Subject
+
+__all__ = ["Section", "Subject", "report"]
