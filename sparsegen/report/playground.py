@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from markupsafe import Markup
 from numpy.typing import NDArray
 
 from sparsegen.arrays import Array
@@ -15,14 +17,16 @@ from sparsegen.lowering.lowered import Lowered
 class Playground:
     """What a page needs: all text is safe to place as it is, and the same input gives the same bytes."""
 
-    html: str
-    """A ``<section id="playground">``; the data stands in a JSON block inside it."""
+    html: Markup
+    """One element, ``<div id="playground">``; the script fills it."""
+    data: Mapping[str, Any]
+    """The document of the JSON block with the id ``playground-data``: the module, ranges, examples, names."""
     style: str
-    """For a ``<style>`` of the page; every rule begins with ``#playground``, colours are the page's CSS variables."""
+    """For a ``<style>`` of the page; every rule begins with ``#playground``."""
     script: str
-    """For a ``<script>`` at the end of the page's body. It needs ``'wasm-unsafe-eval'`` and its own hash in a CSP."""
+    """For a ``<script>`` at the end of the page's body. A policy must let it in by its hash, and ``'wasm-unsafe-eval'``."""
     wasm: bytes
-    """The module, which the JSON block holds as base64."""
+    """The module, which ``data`` holds as base64."""
 
 
 def playground(
@@ -32,10 +36,11 @@ def playground(
     *,
     feature_names: tuple[str, ...] | None = None,
     image_shape: tuple[int, int] | None = None,
+    name: str = "model",
 ) -> Playground:
     """Return the playground of a lowered model (float or integer).
 
     Rows ``X`` give the range of every control and, with labels ``y``, the examples to choose from. ``image_shape``
-    (rows, columns) turns the controls into a canvas to draw on. Names default to those of the model's card.
+    (rows, columns) turns the controls into a canvas to draw on. Feature names default to those of the model's card.
     """
     raise NotImplementedError
