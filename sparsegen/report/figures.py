@@ -7,7 +7,8 @@ import math
 from sparsegen.bench import Cost
 from sparsegen.promised import bound, percent
 
-DASH = "–"
+DASH = "\N{EN DASH}"
+MINUS = "\N{MINUS SIGN}"
 
 
 def whole(number: float | None) -> str:
@@ -21,7 +22,7 @@ def milliseconds(time: float | None) -> str:
         return DASH
     if time >= 1000:
         return f"{math.ceil(time):,} ms"
-    return f"{bound(time)} ms" if time >= 0.1 else f"{bound(1000 * time)} µs"
+    return f"{bound(time)} ms" if time >= 0.1 else f"{bound(1000 * time)} \N{MICRO SIGN}s"
 
 
 def share(part: float | None) -> str:
@@ -37,6 +38,11 @@ def percent_or_dash(part: float | None) -> str:
 def time_of(cost: Cost) -> str:
     """Return the mean time of a prediction, called an estimate where it is one."""
     return milliseconds(cost.milliseconds)
+
+
+def signed(number: float, digits: int) -> str:
+    """Return a number with so many digits and a minus sign as wide as a plus; never a negative zero."""
+    return f"{round(number, digits) + 0.0:.{digits}f}".replace("-", MINUS)
 
 
 def plural(count: int, noun: str) -> str:

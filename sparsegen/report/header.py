@@ -77,7 +77,10 @@ def _keys(subject: Subject) -> list[Key]:
     if subject.is_classifier:
         keys.append(_accuracy(subject))
     if cost is None:
-        return [*keys, Key("Tables", f"{subject.exports['portable'].table_bytes:,}", "bytes", "of constants, plus code")]
+        return [
+            *keys,
+            Key("Tables", f"{subject.exports['portable'].table_bytes:,}", "bytes", "of constants, plus code"),
+        ]
     where = cost.device if cost.profile is None else f"{cost.profile.part} ({cost.device})"
     measured = cost.measurement
     if measured.flash is not None:
@@ -97,7 +100,9 @@ def _accuracy(subject: Subject) -> Key:
         return Key("Accuracy", number, unit, f"of {tested.which}; {tested.condition}")
     if known is not None:
         number, unit = percent(known.share).split()
-        return Key("Accuracy", number, unit, f"of {known.rows:,} test rows, as the model's card says; {known.in_words()}")
+        return Key(
+            "Accuracy", number, unit, f"of {known.rows:,} test rows, as the model's card says; {known.in_words()}"
+        )
     return Key("Accuracy", DASH, "", "not known: no row here is known to be held out in training")
 
 
@@ -105,7 +110,9 @@ def _time(cost: Cost) -> Key:
     if cost.milliseconds is not None and cost.profile is not None:
         number, unit = milliseconds(cost.milliseconds).split()
         clock = f"mean of a prediction at {cost.profile.clock_hz / 1e6:g} MHz"
-        return Key("Time", number, unit, f"{clock}, an estimate" if cost.is_estimate else f"{clock}, exact to the cycle")
+        return Key(
+            "Time", number, unit, f"{clock}, an estimate" if cost.is_estimate else f"{clock}, exact to the cycle"
+        )
     if cost.measurement.instructions is not None:
         return Key("Time", f"{cost.measurement.instructions:,.0f}", "instructions", "mean of a prediction")
     return Key("Time", DASH, "", "could not be measured here")

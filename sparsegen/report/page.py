@@ -55,8 +55,8 @@ def report(
     for rows in (test_set, train_set):
         if rows is not None and rows.X.shape[1] != model.n_features:
             raise DataError(
-                f"{rows.source} has {rows.X.shape[1]} features, but the model has {model.n_features}; bring rows of the "
-                "features that the model was trained on"
+                f"{rows.source} has {rows.X.shape[1]} features, but the model has {model.n_features}; bring rows of "
+                "the features that the model was trained on"
             )
     chosen = None if devices is None else tuple(devices)
     subject = Subject(model, test_set, train_set, front, chosen, numbers, image, name)

@@ -92,5 +92,7 @@ def palette(stops: Sequence[tuple[int, int, int]]) -> tuple[tuple[int, int, int]
 
 HEAT = palette([(255, 255, 255), (253, 219, 160), (240, 150, 70), (200, 70, 20), (110, 20, 10)])
 """From nothing to much."""
-DIVERGING = palette([(0, 63, 112), (0, 114, 178), (150, 200, 230), (250, 250, 250), (250, 190, 130), (213, 94, 0), (120, 45, 0)])
+DIVERGING = palette(
+    [(0, 63, 112), (0, 114, 178), (150, 200, 230), (250, 250, 250), (250, 190, 130), (213, 94, 0), (120, 45, 0)]
+)
 """From negative (blue) over none to positive (orange)."""

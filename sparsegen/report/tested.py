@@ -38,7 +38,7 @@ class Tested:
     @property
     def right(self) -> NDArray[np.bool_]:
         """Whether each row is labelled correctly."""
-        return self.given == self.wanted
+        return np.asarray(self.given == self.wanted)
 
     @property
     def unknown(self) -> int:
