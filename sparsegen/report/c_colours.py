@@ -8,16 +8,17 @@ from dataclasses import dataclass
 
 FOLDED_LINES = 12
 """Tables of more lines are closed at first."""
-KEYWORDS = frozenset(
-    """auto break case char const continue default do double else enum extern float for goto if inline int long register
-    restrict return short signed sizeof static struct switch typedef union unsigned void volatile while
-    int8_t int16_t int32_t int64_t uint8_t uint16_t uint32_t uint64_t size_t""".split()
+TYPES = r"u?int(?:8|16|32|64)_t|size_t"
+WORDS = (
+    r"auto|break|case|char|const|continue|default|do|double|else|enum|extern|float|for|goto|if|inline|int|long|"
+    r"register|restrict|return|short|signed|sizeof|static|struct|switch|typedef|union|unsigned|void|volatile|while"
 )
 TOKEN = re.compile(
     r"(?P<comment>/\*.*?\*/|//[^\n]*)"
     r'|(?P<string>"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\')'
     r"|(?P<directive>^[ \t]*\#(?:\\\n|[^\n])*)"
-    r"|(?P<word>[A-Za-z_]\w*)"
+    rf"|(?P<keyword>\b(?:{WORDS}|{TYPES})\b)"
+    r"|(?P<name>[A-Za-z_]\w*)"
     r"|(?P<number>(?:0[xX][0-9A-Fa-f]+|\d+\.?\d*(?:[eE][+-]?\d+)?|\.\d+)[uUlLfF]*)",
     re.DOTALL | re.MULTILINE,
 )
@@ -84,14 +85,11 @@ def pieces(text: str) -> list[Piece]:
 def _pieces(text: str) -> Iterator[Piece]:
     done = 0
     for match in TOKEN.finditer(text):
-        kind = match.lastgroup or ""
-        if kind == "word":
-            if match[0] not in KEYWORDS:
-                continue
-            kind = "keyword"
+        if match.lastgroup == "name":
+            continue
         if match.start() > done:
             yield Piece("", text[done : match.start()])
-        yield Piece(kind, match[0])
+        yield Piece(match.lastgroup or "", match[0])
         done = match.end()
     if done < len(text):
         yield Piece("", text[done:])

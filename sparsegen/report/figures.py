@@ -22,7 +22,7 @@ def milliseconds(time: float | None) -> str:
         return DASH
     if time >= 1000:
         return f"{math.ceil(time):,} ms"
-    return f"{bound(time)} ms" if time >= 0.1 else f"{bound(1000 * time)} \N{MICRO SIGN}s"
+    return f"{bound(time)} ms" if time >= 1 else f"{bound(1000 * time)} \N{MICRO SIGN}s"
 
 
 def share(part: float | None) -> str:

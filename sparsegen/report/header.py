@@ -114,7 +114,7 @@ def _time(cost: Cost) -> Key:
             "Time", number, unit, f"{clock}, an estimate" if cost.is_estimate else f"{clock}, exact to the cycle"
         )
     if cost.measurement.instructions is not None:
-        return Key("Time", f"{cost.measurement.instructions:,.0f}", "instructions", "mean of a prediction")
+        return Key("Work", f"{cost.measurement.instructions:,.0f}", "instructions", "mean of a prediction")
     return Key("Time", DASH, "", "could not be measured here")
 
 

@@ -21,11 +21,11 @@ from sparsegen.report.header import header
 from sparsegen.report.html import fill, json_block, text_of
 from sparsegen.report.section import Section
 from sparsegen.report.sections import SECTIONS
-from sparsegen.report.subject import Subject
+from sparsegen.report.subject import PICK_COMMAND, Subject
 from sparsegen.version import __version__
 
 if TYPE_CHECKING:
-    from sparsegen.search.front import Front  # type: ignore[import-not-found, unused-ignore]
+    from sparsegen.search.front import Front
 
 
 def report(
@@ -38,6 +38,7 @@ def report(
     numbers: Format = FLOAT32,
     image: tuple[int, int] | None = None,
     name: str = "model",
+    pick_command: str = PICK_COMMAND,
 ) -> bytes:
     """Return the page as UTF-8; the same input gives the same bytes.
 
@@ -51,6 +52,7 @@ def report(
         numbers: The number format of the C.
         image: Height and width where the features are pixels; ``None`` guesses for square images.
         name: The prefix of the C's symbols.
+        pick_command: The command that writes another point of the front, up to its number.
     """
     for rows in (test_set, train_set):
         if rows is not None and rows.X.shape[1] != model.n_features:
@@ -59,7 +61,7 @@ def report(
                 "the features that the model was trained on"
             )
     chosen = None if devices is None else tuple(devices)
-    subject = Subject(model, test_set, train_set, front, chosen, numbers, image, name)
+    subject = Subject(model, test_set, train_set, front, chosen, numbers, image, name, pick_command)
     sections = [made for section in SECTIONS if (made := section(subject)) is not None]
     return page(subject, sections)
 

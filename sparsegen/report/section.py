@@ -27,5 +27,3 @@ class Section:
     """Rules of its own."""
     needs_wasm: bool = False
     """Whether the page's policy must allow WebAssembly."""
-    brings_heading: bool = False
-    """Whether ``html`` is a whole ``<section>`` with its own heading."""

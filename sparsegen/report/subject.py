@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sparsegen.arrays import Array
 from sparsegen.bench import Cost, bench_exports
@@ -22,8 +23,9 @@ from sparsegen.report.tested import Tested, test
 from sparsegen.verify import Exports
 
 if TYPE_CHECKING:
-    from sparsegen.search.front import Front  # type: ignore[import-not-found, unused-ignore]
+    from sparsegen.search.front import Front
 
+PICK_COMMAND = "sparsegen search ... --pick"
 MAIN_DEVICES = ("cortex-m4f", "cortex-m3", "cortex-m0plus", "rv32imc", "atmega328p")
 """Whose figures stand at the top of the page where no device is named: the first of these that was measured."""
 
@@ -46,6 +48,8 @@ class Subject:
     """Height and width where the features are pixels; ``None`` guesses."""
     name: str = "model"
     """Prefix of the symbols in the generated C."""
+    pick_command: str = PICK_COMMAND
+    """What writes another point of the front, before its number."""
 
     @property
     def is_classifier(self) -> bool:
@@ -67,8 +71,13 @@ class Subject:
         """The rows that accuracy is measured on, and what the program gives for them."""
         return test(self.lowered, self.rows.X, self.rows.y)
 
+    @property
+    def tested_labels(self) -> NDArray[np.generic]:
+        """The labels of the tested rows, as the data has them."""
+        return self.rows.y[self.tested.kept]
+
     @cached_property
-    def train_rows(self) -> tuple[Array, Array] | None:
+    def train_rows(self) -> tuple[Array, NDArray[np.generic]] | None:
         """Rows and labels to train baselines on: given, or those of the file that the model was not tested on."""
         if self.train is not None:
             return self.train.X, self.train.y

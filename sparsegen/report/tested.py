@@ -31,8 +31,8 @@ class Tested:
     """(n, n_outputs), in units of the model."""
     is_held_out: bool
     """Whether no row was trained on, as the model's card remembers; otherwise some or all may have been."""
-    n_given: int
-    """Rows in the file, held out or not."""
+    kept: NDArray[np.intp]
+    """Which rows of the file these are."""
     accuracy: Accuracy
 
     @property
@@ -73,4 +73,4 @@ def test(lowered: Lowered, X: Array, y: NDArray[np.generic]) -> Tested:
     accuracy = Accuracy(correct, len(rows))
     if known is not None and is_held_out:
         accuracy = known.on(correct, len(rows))
-    return Tested(X[rows], wanted, found.labels, found.scores * found.unit, is_held_out, len(X), accuracy)
+    return Tested(X[rows], wanted, found.labels, found.scores * found.unit, is_held_out, rows, accuracy)

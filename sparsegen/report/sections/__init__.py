@@ -10,12 +10,16 @@ from sparsegen.report.sections.code import code
 from sparsegen.report.sections.confidence import confidence
 from sparsegen.report.sections.costs import costs
 from sparsegen.report.sections.features import features
+from sparsegen.report.sections.front import front
 from sparsegen.report.sections.notes import notes
+from sparsegen.report.sections.playground import playground
 from sparsegen.report.sections.vectors import vectors
 from sparsegen.report.subject import Subject
 
 SECTIONS: tuple[Callable[[Subject], Section | None], ...] = (
+    front,
     costs,
+    playground,
     classes,
     confidence,
     vectors,
