@@ -84,7 +84,6 @@ def spec(found: Front) -> dict[str, Any]:
         "direction": "horizontal",
         "gradientLength": 180,
         "gradientThickness": 8,
-        "titleOrient": "left",
     }
     time = {
         "field": "time",
@@ -99,7 +98,7 @@ def spec(found: Front) -> dict[str, Any]:
         "type": "quantitative",
         "title": "flash, bytes",
         "scale": scale,
-        "axis": {"format": ",d", "labelOverlap": True},
+        "axis": {"format": ",d", "labelOverlap": "greedy", "labelSeparation": 8},
     }
     places = {"x": {"field": "flash", **flash}, "y": {"field": "score", **score}}
     return {
@@ -159,7 +158,8 @@ def _limit(found: Front, largest: int) -> list[dict[str, Any]]:
     at = {"x": {"datum": most, "type": "quantitative"}}
     rule = {"type": "rule", "strokeDash": [5, 4], "tooltip": None}
     text = {"type": "text", "align": "left", "baseline": "bottom", "dx": 6, "dy": -6, "text": "budget", "tooltip": None}
-    return [{"mark": rule, "encoding": at}, {"mark": text, "encoding": {**at, "y": {"value": HEIGHT}}}]
+    once = {"values": [{}]}
+    return [{"data": once, "mark": rule, "encoding": at}, {"data": once, "mark": text, "encoding": {**at, "y": {"value": HEIGHT}}}]
 
 
 def _drawn(found: Front) -> list[Point]:
