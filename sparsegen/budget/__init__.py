@@ -1,1 +1,1 @@
-"""What a prediction may cost: budgets, amounts as people write them, and real parts by name."""
+"""Budgets: what a prediction may cost, what a part offers, and what a model will cost before it is trained."""

@@ -3,5 +3,6 @@
 from sparsegen.report.page import report
 from sparsegen.report.section import Section
 from sparsegen.report.subject import Subject
+from sparsegen.report.vega import require_vega
 
-__all__ = ["Section", "Subject", "report"]
+__all__ = ["Section", "Subject", "report", "require_vega"]

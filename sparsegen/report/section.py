@@ -23,5 +23,7 @@ class Section:
     """JSON documents by the ``id`` of their ``<script type="application/json">``; the page escapes them."""
     scripts: tuple[str, ...] = ()
     """JavaScript, which runs once the page stands; each is sparsegen's own text and holds no data."""
+    styles: tuple[str, ...] = ()
+    """Rules of its own."""
     needs_wasm: bool = False
     """Whether the page's policy must allow WebAssembly."""

@@ -2,7 +2,7 @@
 
 /* Draws shares as squares that fill the canvas. */
 function drawCells(context, shares, rows, columns, width, height) {
-    const [paper, ink] = [colour("paper"), colour("pen")];
+    const [paper, ink] = [colour("sheet"), colour("pen")];
     context.fillStyle = paper;
     context.fillRect(0, 0, width, height);
     context.fillStyle = ink;

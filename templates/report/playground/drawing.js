@@ -146,7 +146,7 @@ function drawingEditor(data, changed) {
             drawCells(context, strokes.ink, strokes.height, strokes.width, width, height);
         }
         if (document.activeElement === canvas && canvas.matches(":focus-visible")) {
-            context.strokeStyle = colour("accent");
+            context.strokeStyle = colour("tint");
             context.lineWidth = 2;
             context.strokeRect(cursor[1] * scale, cursor[0] * scale, scale, scale);
         }
