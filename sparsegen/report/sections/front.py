@@ -159,7 +159,10 @@ def _limit(found: Front, largest: int) -> list[dict[str, Any]]:
     rule = {"type": "rule", "strokeDash": [5, 4], "tooltip": None}
     text = {"type": "text", "align": "left", "baseline": "bottom", "dx": 6, "dy": -6, "text": "budget", "tooltip": None}
     once = {"values": [{}]}
-    return [{"data": once, "mark": rule, "encoding": at}, {"data": once, "mark": text, "encoding": {**at, "y": {"value": HEIGHT}}}]
+    return [
+        {"data": once, "mark": rule, "encoding": at},
+        {"data": once, "mark": text, "encoding": {**at, "y": {"value": HEIGHT}}},
+    ]
 
 
 def _drawn(found: Front) -> list[Point]:

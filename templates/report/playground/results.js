@@ -29,7 +29,7 @@ function results(machine, largest) {
             fill(bars[i], data.classes[k], scores[k], share, k === told.index);
         });
         range.hidden = told.inRange === null;
-        range.className = told.inRange ? "range" : "range is-out";
+        range.className = told.inRange === false ? "range is-out" : "range";
         range.textContent = told.inRange
             ? "In range: what the header promises holds."
             : "Out of range: what the header promises does not hold.";
