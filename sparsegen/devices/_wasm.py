@@ -1,4 +1,4 @@
-"""WebAssembly: an export as a module that any browser runs, built by zig's clang from the very C, with nothing around it.
+"""WebAssembly: an export as a module for any browser, built by zig's clang from the very C, with nothing around it.
 
 The module exports the functions of the model, its memory and ``__heap_base``, where free memory begins: whoever calls a
 function puts the row there. It imports nothing. WebAssembly rounds every float operation as IEEE 754 says and has no
@@ -25,13 +25,16 @@ from sparsegen.targets import Export
 
 OPTIMISE = "-O2"
 STACK_BYTES = 1 << 16
+"""Beside the buffers of a row."""
+BYTES_PER_VALUE = 32
+"""More than all buffers of a prediction and of the self-test take for one feature, output or class."""
+WORD_BYTES = 16
 TARGET = ("-target", "wasm32-freestanding")
 LINK = (
     "-nostdlib",
     "-Wl,--no-entry",
     "-Wl,--strip-all",
     "-Wl,--export=__heap_base",
-    f"-Wl,-z,stack-size={STACK_BYTES}",
 )
 
 
@@ -60,6 +63,13 @@ def build_module(export: Export, seconds: float = TOOL_SECONDS) -> bytes:
         module = folder / "sparsegen_module.wasm"
         flags = [standard(export), OPTIMISE, "-ffreestanding", *SECTION_FLAGS, *TARGET, f"-I{folder}"]
         exports = [f"-Wl,--export={function}" for function in functions(export)]
+        exports.append(f"-Wl,-z,stack-size={_stack_bytes(export)}")
         arguments = [*flags, *sources, "-o", str(module), *LINK, *exports]
         compile_with(zig(), arguments, folder, f"{export.name} ({export.target})", seconds)
         return module.read_bytes()
+
+
+def _stack_bytes(export: Export) -> int:
+    shares = 0 if export.probability_row is None else export.probability_row.shape[0]
+    values = export.n_features + export.n_outputs + shares
+    return -(-(STACK_BYTES + BYTES_PER_VALUE * values) // WORD_BYTES) * WORD_BYTES

@@ -11,7 +11,7 @@ from sparsegen.arrays import Array
 INKED = 0.25
 """The share of ink from which a pixel belongs to a drawing."""
 STROKES = 1.7
-"""How long the lines of a drawing are, in heights of the picture: a guess that suits digits, for the width of the pen."""
+"""How long the lines of a drawing are, in heights of the picture: a guess that suits digits. It gives the pen."""
 PENS = 0.8, 4.0
 """The narrowest and the widest pen to start with, in pixels."""
 
