@@ -8,7 +8,7 @@ from decimal import Decimal
 
 from sparsegen.errors import OptionError
 
-NUMBER = re.compile(r"(\d+(?:\.\d*)?|\.\d+)(e[+-]?\d{1,2})?\s*([a-zµμ]*)", re.IGNORECASE)  # noqa: RUF001  micro, or mu
+NUMBER = re.compile(r"(\d+(?:\.\d*)?|\.\d+)(e[+-]?\d{1,2})?\s*([a-zµμ]*)", re.IGNORECASE)
 BYTES = {"": 1, "b": 1, "k": 1 << 10, "kb": 1 << 10, "kib": 1 << 10, "m": 1 << 20, "mb": 1 << 20, "mib": 1 << 20}
 """Data sheets and linkers count memory in powers of two, whatever they call them: 64 KB of flash are 65,536 bytes."""
 MILLISECONDS = {
@@ -52,5 +52,5 @@ def parse_hertz(text: str) -> int:
 def _amount(text: str, units: Mapping[str, int | Decimal]) -> Decimal | None:
     """Return the number times its unit, exactly, or ``None`` where the text is none."""
     found = NUMBER.fullmatch(text.strip())
-    unit = None if found is None else units.get(found[3].lower().replace("μ", "µ"))  # noqa: RUF001
+    unit = None if found is None else units.get(found[3].lower().replace("μ", "µ"))
     return None if found is None or unit is None else Decimal(found[1] + (found[2] or "")) * unit

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -70,7 +71,7 @@ class CycleEstimate:
     core: str
     """The core whose timing it is."""
     model: str
-    """The model, its source, its conditions and its error, in a sentence."""
+    """What the cycles follow from and where that is from."""
 
 
 @dataclass(frozen=True)
@@ -93,6 +94,8 @@ class Measurement:
     """Most clock cycles of any measured row."""
     estimate: CycleEstimate | None = None
     """Clock cycles where the emulator counts instructions only."""
+    mix: Mapping[str, float] | None = None
+    """Mean instructions of each kind per prediction, where the emulator tells."""
 
 
 class Device(ABC):
@@ -125,6 +128,10 @@ class Device(ABC):
     @abstractmethod
     def measure(self, export: Export, X: NDArray[Any]) -> Measurement:
         """Return the cost of a prediction of ``export`` on the device, over the rows of ``X``."""
+
+    def timed_as(self, profile: Profile) -> Device:
+        """Return the device with the timing of a part's core; only estimates of cycles depend on it."""
+        return self
 
     def require(self) -> None:
         """Raise an error that says what to install where the device cannot run here."""
