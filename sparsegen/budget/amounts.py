@@ -20,9 +20,11 @@ MILLISECONDS = {
     "ns": Decimal("0.000001"),
 }
 HERTZ = {"": 1, "hz": 1, "k": 1000, "khz": 1000, "m": 1_000_000, "mhz": 1_000_000, "g": 10**9, "ghz": 10**9}
+SECONDS = {"": 1, "s": 1, "sec": 1, "m": 60, "min": 60, "h": 3600, "d": 86_400}
 MOST_BYTES = 1 << 32
 MOST_MILLISECONDS = Decimal(10**9)
 MOST_HERTZ = 10**11
+MOST_SECONDS = 10**7
 
 
 def parse_bytes(text: str) -> int:
@@ -47,6 +49,14 @@ def parse_hertz(text: str) -> int:
     if amount is None or amount != int(amount) or not 0 < amount <= MOST_HERTZ:
         raise OptionError(f"{text!r} is no clock frequency; write it as 72MHz, 32kHz or 16e6")
     return int(amount)
+
+
+def parse_seconds(text: str) -> float:
+    """Return the seconds that ``10m``, ``90s``, ``1.5h`` or ``600`` (seconds) stands for."""
+    amount = _amount(text, SECONDS)
+    if amount is None or not 0 < amount <= MOST_SECONDS:
+        raise OptionError(f"{text!r} is no length of time; write it as 90s, 10m or 1h")
+    return float(amount)
 
 
 def _amount(text: str, units: Mapping[str, int | Decimal]) -> Decimal | None:

@@ -150,10 +150,18 @@ class Search:
                     )
                 continue
             flight = _Flight(proposal, proposal.candidate, self._costs.of(proposal.candidate))
+            if (twin := self._twin(proposal.candidate)) is not None:  # other draws may mean the same candidate
+                flight.quick_score = twin.quick_score
+                self._add(_as_record(flight, twin.state, twin.reason, twin.score))
+                continue
             self._flights.append(flight)
             self._ready.append((flight, Task(proposal.candidate, 0, is_quick=True)))
             return True
         return False
+
+    def _twin(self, candidate: Candidate) -> Record | None:
+        same = (record for record in self._records if record.candidate == candidate and record.state != FAILED)
+        return next(same, None)
 
     def _propose(self) -> Proposal:
         salted = self._study.owner != self._run  # another run has begun since; try other things than it does

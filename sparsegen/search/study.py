@@ -13,6 +13,7 @@ import hashlib
 import json
 import sqlite3
 import tempfile
+import warnings
 from collections.abc import Mapping
 from contextlib import closing, suppress
 from pathlib import Path
@@ -42,15 +43,16 @@ class Study:
 
     def __init__(self, study: optuna.Study, metric: Metric, n_features: int, place: str) -> None:
         self._study, self._metric, self._n_features, self._place = study, metric, n_features, place
+        self._known: dict[int, Record] = {}
 
     def records(self) -> list[Record]:
         """Return what is known, by number."""
-        found = _guarded(self._place, lambda: self._study.get_trials(deepcopy=False))
-        return [
-            Record.of_trial(trial.number, trial.params, trial.distributions, trial.user_attrs, self._n_features)
-            for trial in found
-            if trial.state.is_finished()
-        ]
+        for trial in _guarded(self._place, lambda: self._study.get_trials(deepcopy=False)):
+            if trial.state.is_finished() and trial.number not in self._known:
+                self._known[trial.number] = Record.of_trial(
+                    trial.number, trial.params, trial.distributions, trial.user_attrs, self._n_features
+                )
+        return [self._known[number] for number in sorted(self._known)]
 
     def add(self, record: Record) -> None:
         """Keep a candidate: all of it or, where this is killed, nothing."""
@@ -115,7 +117,9 @@ def open_study(
         found = optuna.create_study(storage=storage, study_name=name, directions=directions, load_if_exists=True)
         if ABOUT not in found.user_attrs:
             found.set_user_attr(ABOUT, dict(about))
-            found.set_metric_names([metric.name, "flash", "time"])
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # that names are experimental
+                found.set_metric_names([metric.name, "flash", "time"])
         return found
 
     study = _guarded(shown, opened)
