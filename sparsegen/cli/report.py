@@ -57,6 +57,9 @@ def report(
         str | None, typer.Option(metavar="HxW", help="Features are pixels of such an image.", show_default="a guess")
     ] = None,
     name: Annotated[str, typer.Option("--name", metavar="PREFIX", help="Prefix of symbols in the C.")] = "model",
+    baselines: Annotated[
+        bool, typer.Option("--baselines/--no-baselines", help="Train and measure what else the flash would buy.")
+    ] = True,
     force: Force = False,
     quiet: Quiet = False,
 ) -> None:
@@ -86,6 +89,15 @@ def report(
     test_set, train_set = labelled(data_file), None if train is None else labelled(train)
     (numbers,) = calibrated(formats, model, calibrate, label)
     with progress_bars():
-        page = make_page(model, test_set, train_set=train_set, devices=devices, numbers=numbers, image=size, name=name)
+        page = make_page(
+            model,
+            test_set,
+            train_set=train_set,
+            devices=devices,
+            numbers=numbers,
+            image=size,
+            name=name,
+            baselines=baselines,
+        )
     write_atomic(output, page, force=force)
     say(f"wrote {output}: {len(page):,} bytes; open it in a browser, it needs no network")

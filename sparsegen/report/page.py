@@ -39,6 +39,7 @@ def report(
     image: tuple[int, int] | None = None,
     name: str = "model",
     pick_command: str = PICK_COMMAND,
+    baselines: bool = True,
 ) -> bytes:
     """Return the page as UTF-8; the same input gives the same bytes.
 
@@ -53,6 +54,7 @@ def report(
         image: Height and width where the features are pixels; ``None`` guesses for square images.
         name: The prefix of the C's symbols.
         pick_command: The command that writes another point of the front, up to its number.
+        baselines: Whether to train and measure baselines, which takes most of the time.
     """
     for rows in (test_set, train_set):
         if rows is not None and rows.X.shape[1] != model.n_features:
@@ -61,7 +63,7 @@ def report(
                 "the features that the model was trained on"
             )
     chosen = None if devices is None else tuple(devices)
-    subject = Subject(model, test_set, train_set, front, chosen, numbers, image, name, pick_command)
+    subject = Subject(model, test_set, train_set, front, chosen, numbers, image, name, pick_command, baselines)
     sections = [made for section in SECTIONS if (made := section(subject)) is not None]
     return page(subject, sections)
 

@@ -50,6 +50,8 @@ class Subject:
     """Prefix of the symbols in the generated C."""
     pick_command: str = PICK_COMMAND
     """What writes another point of the front, before its number."""
+    with_baselines: bool = True
+    """Whether to train and measure baselines, which takes the most time of all sections."""
 
     @property
     def is_classifier(self) -> bool:
@@ -121,6 +123,6 @@ class Subject:
         return tuple(printable(str(label)) for label in self.model.classes)
 
     @cached_property
-    def thinned_rows(self) -> Array:
+    def tested_features(self) -> Array:
         """The tested rows as floats, missing values filled in."""
         return np.asarray(self.model.transform.filled(np.asarray(self.tested.X, dtype=np.float64)))

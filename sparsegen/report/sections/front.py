@@ -158,11 +158,9 @@ def _limit(found: Front, largest: int) -> list[dict[str, Any]]:
     at = {"x": {"datum": most, "type": "quantitative"}}
     rule = {"type": "rule", "strokeDash": [5, 4], "tooltip": None}
     text = {"type": "text", "align": "left", "baseline": "bottom", "dx": 6, "dy": -6, "text": "budget", "tooltip": None}
-    once = {"values": [{}]}
-    return [
-        {"data": once, "mark": rule, "encoding": at},
-        {"data": once, "mark": text, "encoding": {**at, "y": {"value": HEIGHT}}},
-    ]
+    once: dict[str, Any] = {"values": [{}]}
+    at_the_foot = {**at, "y": {"value": HEIGHT}}
+    return [{"data": once, "mark": rule, "encoding": at}, {"data": once, "mark": text, "encoding": at_the_foot}]
 
 
 def _drawn(found: Front) -> list[Point]:

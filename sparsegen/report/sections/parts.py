@@ -1,4 +1,4 @@
-"""What each part of the C costs: a bar of instructions and a bar of flash for each device, and a table of the main one."""
+"""What each part of the C costs: bars of instructions and of flash for each device, and a table of the main one."""
 
 from __future__ import annotations
 

@@ -112,7 +112,7 @@ def _group(subject: Subject, raw: Array, images: Array | None, group: int, membe
 
 
 def _panel(subject: Subject, drawn: Array, group: int, name: str) -> Panel:
-    rows, tested = subject.thinned_rows, subject.tested
+    rows, tested = subject.tested_features, subject.tested
     low, high = rows.min(axis=0), rows.max(axis=0)
     spread = np.where(high > low, high - low, 1.0)
     mine = rows[tested.wanted == group] if group >= 0 else rows
@@ -136,7 +136,7 @@ def _projection(subject: Subject) -> list[Tile]:
     transform = subject.model.transform
     if transform.projection is None:
         return []
-    weights = transform.projection * transform.scale * subject.thinned_rows.std(axis=0)
+    weights = transform.projection * transform.scale * subject.tested_features.std(axis=0)
     height, width = (1, subject.model.n_features) if subject.image_size is None else subject.image_size
     tiles = []
     for k, row in enumerate(weights[:MOST_ROWS]):
