@@ -157,10 +157,10 @@ def _limit(found: Front, largest: int) -> list[dict[str, Any]]:
         return []
     at = {"x": {"datum": most, "type": "quantitative"}}
     rule = {"type": "rule", "strokeDash": [5, 4], "tooltip": None}
-    text = {"type": "text", "align": "left", "baseline": "bottom", "dx": 6, "dy": -6, "text": "budget", "tooltip": None}
+    text = {"type": "text", "align": "left", "baseline": "top", "dx": 6, "dy": 4, "text": "budget", "tooltip": None}
     once: dict[str, Any] = {"values": [{}]}
-    at_the_foot = {**at, "y": {"value": HEIGHT}}
-    return [{"data": once, "mark": rule, "encoding": at}, {"data": once, "mark": text, "encoding": at_the_foot}]
+    on_top = {**at, "y": {"value": 0}}
+    return [{"data": once, "mark": rule, "encoding": at}, {"data": once, "mark": text, "encoding": on_top}]
 
 
 def _drawn(found: Front) -> list[Point]:
