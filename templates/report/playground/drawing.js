@@ -1,6 +1,6 @@
 /* A picture to draw: a canvas with a pen and an eraser, and beside it what the model sees. */
 
-const CANVAS_SIDE = 288;
+const CANVAS_SIDE = 264;
 const PREVIEW_SIDE = 96;
 const UNDONE = 20;
 
