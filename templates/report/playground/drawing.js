@@ -143,9 +143,9 @@ function drawingEditor(data, changed) {
     function draw() {
         const context = sharpen(canvas, width, height);
         if (isRow) {
-            drawCells(context, sharesOf(row, drawing), rows, columns, width, height);
+            drawShares(context, sharesOf(row, drawing), rows, columns, width, height, false);
         } else {
-            drawCells(context, strokes.ink, strokes.height, strokes.width, width, height);
+            drawShares(context, strokes.ink, strokes.height, strokes.width, width, height, true);
         }
         if (hasKeys && document.activeElement === canvas) {
             context.strokeStyle = colour("tint");

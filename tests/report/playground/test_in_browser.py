@@ -139,6 +139,19 @@ def test_sliders_move_by_keys_and_numbers_are_typed(page, numbers):
     assert is_out == (numbers != FLOAT32)
 
 
+def test_scores_beyond_all_measure_leave_the_page_whole(page):
+    of = SMALL["laplacian_text"]
+    show(page, playground(lower(of), rows_of(of)))
+    widths = "Array.from(document.querySelectorAll('#playground .track > div'), e => e.style.width)"
+    before = page.evaluate(widths)
+    for text in ("3e38", "-1e400"):
+        page.evaluate("document.querySelector('#playground-feature-0').select()")
+        page.press(*text)
+        assert all(0.0 <= float(width.removesuffix("%")) <= 100.0 for width in page.evaluate(widths))
+    page.evaluate("document.querySelector('#playground .examples button').click()")
+    assert page.evaluate(widths) == before
+
+
 def test_an_example_is_one_click_away_and_wrong_ones_are_told(page):
     of = SMALL["rbf_projected"]
     X = rows_of(of, 60)
