@@ -8,23 +8,12 @@ function profileEditor(data, changed) {
     const n = data.names.length;
     const row = Float64Array.from(data.start);
     const ends = data.from.map((from, j) => [from, data.to[j]]);
-    const canvas = make("canvas", {
-        class: "profile",
-        tabindex: 0,
-        role: "slider",
-        "aria-label": "Profile of the row. Left and right choose a feature, up and down change it.",
-        keydown: pressed,
-        pointerdown: begun,
-        pointermove: moved,
-        pointerup: ended,
-        pointercancel: ended,
-        focus: draw,
-        blur: draw,
-    });
+    const told = "Profile of the row. Left and right choose a feature, up and down change it.";
+    const canvas = surface({ class: "profile", role: "slider", "aria-label": told }, { begun, moved, pressed, draw });
     const number = make("input", { type: "number", step: "any", id: "playground-value", input: typed });
     const name = make("label", { for: "playground-value" });
     let selected = 0;
-    let last = null; /* where the pointer was, while it draws */
+    let last = null; /* where the pointer was */
 
     function place(j, value) {
         const width = canvas.clientWidth || 600;
@@ -48,21 +37,14 @@ function profileEditor(data, changed) {
     }
 
     function begun(event) {
-        canvas.setPointerCapture(event.pointerId);
         last = under(event);
         stroke(last, last);
     }
 
     function moved(event) {
-        if (last !== null) {
-            const next = under(event);
-            stroke(last, next);
-            last = next;
-        }
-    }
-
-    function ended() {
-        last = null;
+        const next = under(event);
+        stroke(last, next);
+        last = next;
     }
 
     /* Sets all features between two places of the pointer, however fast it moved. */
@@ -97,12 +79,12 @@ function profileEditor(data, changed) {
     }
 
     function typed() {
-        if (number.value === "" ? data.input.fill === null : Number.isNaN(number.valueAsNumber)) {
-            return;
+        const value = typedNumber(number, data.input.fill !== null);
+        if (value !== null) {
+            row[selected] = value;
+            draw();
+            changed(row);
         }
-        row[selected] = number.value === "" ? NaN : number.valueAsNumber;
-        draw();
-        changed(row);
     }
 
     function select(j) {
