@@ -1,6 +1,7 @@
 /* All features of a row as one curve that is drawn with the mouse, a finger or the arrow keys. */
 
 const PROFILE_HEIGHT = 260;
+const PROFILE_WIDTH = 600; /* until the page knows better */
 const PROFILE_PAD = 12;
 const DOTS = 80; /* more features than this are a line without dots */
 
@@ -10,13 +11,14 @@ function profileEditor(data, changed) {
     const ends = data.from.map((from, j) => [from, data.to[j]]);
     const told = "Profile of the row. Left and right choose a feature, up and down change it.";
     const canvas = surface({ class: "profile", role: "slider", "aria-label": told }, { begun, moved, pressed, draw });
+    const frame = make("div", { class: "profile-frame" }, canvas);
     const number = make("input", { type: "number", step: "any", id: "playground-value", input: typed });
     const name = make("label", { for: "playground-value" });
     let selected = 0;
     let last = null; /* where the pointer was */
 
     function place(j, value) {
-        const width = canvas.clientWidth || 600;
+        const width = frame.clientWidth || PROFILE_WIDTH;
         const [low, high] = ends[j];
         const x = PROFILE_PAD + ((width - 2 * PROFILE_PAD) * (n > 1 ? j / (n - 1) : 0.5));
         const share = (value - low) / (high - low);
@@ -117,8 +119,7 @@ function profileEditor(data, changed) {
     }
 
     function draw() {
-        const width = canvas.parentElement ? canvas.parentElement.clientWidth : 600;
-        const context = sharpen(canvas, width || 600, PROFILE_HEIGHT);
+        const context = sharpen(canvas, frame.clientWidth || PROFILE_WIDTH, PROFILE_HEIGHT);
         /* what the rows hold, from the smallest to the largest value of each feature */
         context.beginPath();
         for (let j = 0; j < n; ++j) {
@@ -153,13 +154,13 @@ function profileEditor(data, changed) {
         }
     }
 
-    new ResizeObserver(draw).observe(canvas);
+    new ResizeObserver(draw).observe(frame);
     redrawnOnTheme(draw);
     return {
         element: make(
             "div",
             { class: "profile-editor" },
-            make("div", { class: "profile-frame" }, canvas),
+            frame,
             make("div", { class: "feature" }, name, number),
             make("p", { class: "hint" }, hint(data)),
         ),

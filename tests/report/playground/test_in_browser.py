@@ -196,6 +196,15 @@ def test_a_profile_is_drawn_with_the_mouse_and_with_keys(page):
     shown(lowered, page)
 
 
+def test_a_profile_follows_the_width_of_the_window(page):
+    of = SMALL["rbf_projected"]
+    show(page, playground(lower(of), rows_of(of)))
+    wide = page.box("#playground canvas.profile")["width"]
+    page.resize(420, 900)
+    page.wait_for(f"document.querySelector('canvas.profile').getBoundingClientRect().width < {wide / 1.3}")
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
 def pictures() -> tuple[SparseModel, np.ndarray]:
     """Return a model of 8 x 8 pictures from 0 to 16, and pictures: bars that stand and bars that lie."""
     bars = np.zeros((8, 8, 8))
