@@ -28,6 +28,7 @@ from sparsegen.cli.options import (
 from sparsegen.errors import OptionError
 
 STUDY_SUFFIX = ".study.db"
+BUDGET_FLAGS = ("--flash", "--ram", "--latency")
 
 
 @app.command()
@@ -123,8 +124,8 @@ def search(
     exclude("--test-size", test_size, "--test-data", test_data)
     if device is None and part is None:
         raise OptionError("say what the model is for: --device, such as cortex-m3, or --part, such as stm32f103c8")
-    limits = parse_limits(part, clock, flash, ram, latency, flags=("--flash", "--ram", "--latency"))
-    (on,) = limits.devices(None if device is None else [device]) or [""]
+    limits = parse_limits(part, clock, flash, ram, latency, flags=BUDGET_FLAGS)
+    (on,) = limits.devices(None if device is None else [device]) or ("",)
 
     from sparsegen import data
     from sparsegen.bench import part_of

@@ -39,9 +39,7 @@ def test_the_model_fits_the_budget_when_it_is_measured(kept):
     _, result = kept
     train_set, test_set = sets()
     pick = result.pick
-    (cost,) = bench(
-        result.winner.model, test_set.X, devices=["cortex-m0plus"], numbers=Format(pick.dtype, pick.reads)
-    )
+    (cost,) = bench(result.winner.model, test_set.X, devices=["cortex-m0plus"], numbers=Format(pick.dtype, pick.reads))
     assert pick.is_measured
     assert BUDGET.shortage(cost.measurement.flash, cost.ram_with_input, cost.worst_milliseconds) is None
     assert (pick.flash, pick.ram) == (cost.measurement.flash, cost.ram_with_input)
