@@ -49,7 +49,7 @@ def print_found(found: Found, path: Path, as_json: bool, *, verbose: bool = Fals
     )
     print_table(title, columns, rows, text=3)
     say(ESTIMATES)
-    print_facts(f"saved to {path}", _facts(found))
+    print_facts(f"saved to {path}", list(_facts(found)))
     say(f"next: sparsegen export {shlex.quote(str(path))} --dtype {front.pick.dtype} --input {front.pick.reads} -o out")
 
 
