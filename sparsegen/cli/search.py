@@ -185,9 +185,9 @@ def search(
         if report is not None:
             write_atomic(report, _page(found), force=force)
     print_found(found, output, as_json, verbose=verbose)
-    for path, what in ((plot, "drawn in"), (report, "page in")):
-        if path is not None and not as_json:
-            say(f"{what} {path}")
+    for written, what in ((plot, "drawn in"), (report, "page in")):
+        if written is not None and not as_json:
+            say(f"{what} {written}")
 
 
 def _page(found: Found) -> bytes:
