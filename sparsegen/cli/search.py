@@ -79,7 +79,7 @@ def search(
         typer.Option(
             metavar="FILE|URL",
             help="Where the search is kept and goes on: a SQLite file, or a database that many machines share.",
-            show_default="beside the model",
+            show_default="DATA.study.db beside the model",
         ),
     ] = None,
     pick: Annotated[
@@ -172,7 +172,7 @@ def search(
             trials=trials,
             jobs=jobs,
             engine=engine,
-            study=output.with_name(output.stem + STUDY_SUFFIX) if study is None else study,
+            study=output.with_name(data_file.stem + STUDY_SUFFIX) if study is None else study,
             study_by_content=study is None,
             pick=pick,
             final=final,

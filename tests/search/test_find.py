@@ -95,6 +95,10 @@ def test_pick_makes_another_candidate_and_searches_no_further(kept):
     assert len(picked.front.candidates) == len(whole.front.candidates)
     with pytest.raises(OptionError, match="no finished candidate 99; those of its front are"):
         found(place, pick=99)
+    with pytest.raises(OptionError, match="there is no study"):
+        found(place.with_name("other.db"), pick=0)
+    with pytest.raises(OptionError, match="pick with the options that were searched with"):
+        found(pick=0)
 
 
 @pytest.mark.parametrize(
