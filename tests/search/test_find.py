@@ -136,8 +136,8 @@ class Optimist(MadeUpCosts):
 
 
 def test_what_is_measured_to_be_too_large_is_made_smaller():
-    result = found(trials=1, cost_model=Optimist, budget=Budget(flash=900))
-    assert result.pick.flash <= 900
+    result = found(trials=1, cost_model=Optimist, budget=Budget(flash=580))
+    assert result.pick.flash <= 580
     assert result.winner.candidate.n_vectors < known(result.winner.record.candidate).n_vectors
     assert "so it was made smaller" in result.winner.notes[0]
 
