@@ -20,7 +20,7 @@ if DEVICES["cortex-m0plus"].missing() is not None:
 
 @pytest.fixture
 def rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr(find, "CostModel", lambda device, rows, profile: MadeUpCosts())
+    monkeypatch.setattr(find, "CostModel", lambda device, rows, labels, profile: MadeUpCosts())
     rng = np.random.default_rng(1)
     X = np.round(30 * rng.normal(size=(120, 4))).astype(int)
     path = tmp_path / "ring.csv"
