@@ -97,7 +97,7 @@ def test_gammas_lie_around_scale_and_print_as_they_are(two_classes: Rows) -> Non
     found = search.search(slmc(gamma="auto"), X, y, seed=0)
     assert found is not None
     scale = 1.0 / (X.shape[1] * X.var())
-    gammas = [parameters["gamma"] for parameters, _ in found.candidates]
+    gammas = [float(parameters["gamma"]) for parameters, _ in found.candidates]
     np.testing.assert_allclose(gammas, scale * np.array(GAMMA_FACTORS), rtol=1e-3)
     assert all(float(f"{gamma:g}") == gamma for gamma in gammas)
 
@@ -111,6 +111,41 @@ def test_the_best_wins_and_of_equals_the_smoothest(two_classes: Rows, monkeypatc
     assert found is not None
     smallest = min(parameters["gamma"] for parameters, _ in found.candidates)
     assert found.chosen == {"gamma": smallest, "C": 10.0}
+
+
+def test_the_scaling_is_tried_with_every_gamma(two_classes: Rows, monkeypatch) -> None:
+    X, y = two_classes
+    seen = []
+
+    def predict(trial, X, y, train, test):
+        seen.append((float(X.std()), trial.gamma, trial.C))
+        return np.where(np.arange(len(test)) < (36 if X.std() > 10.0 else 20), y[test], 1 - y[test])
+
+    monkeypatch.setattr(search, "_predict", predict)
+    scalings: dict[str, search.Scaling] = {
+        "narrow": np.asarray,
+        "wide": lambda rows: 100.0 * rows,
+        "wider": lambda rows: 200.0 * rows,
+    }
+    found = search.search(slmc(gamma="auto", C="auto"), X, y, seed=0, scalings=scalings)
+    assert found is not None
+    smallest = float(f"{GAMMA_FACTORS[0] * 1e-4 / (X.shape[1] * X.var()):.4g}")
+    assert found.chosen == {"scale": "wide", "gamma": smallest, "C": 0.1}  # the first of equals, C among its own
+    assert len(found.candidates) == len(seen) / 3 == 3 * 4 + 3
+    assert [tried["scale"] for tried, _ in found.candidates] == 4 * ["narrow"] + 4 * ["wide"] + 4 * ["wider"] + 3 * [
+        "wide"
+    ]
+    assert {round(deviation / X.std()) for deviation, _, C in seen if C != search.C_START} == {100}
+    assert found.as_json()["chosen"]["scale"] == "wide"
+
+
+def test_without_a_gamma_to_choose_the_first_scaling_is_taken(two_classes: Rows) -> None:
+    scalings: dict[str, search.Scaling] = {"none": np.asarray, "half": lambda rows: rows / 2.0}
+    found = search.search(slmc(C="auto", gamma=0.5), *two_classes, seed=0, scalings=scalings)
+    assert found == search.search(slmc(C="auto", gamma=0.5), *two_classes, seed=0)
+    one: dict[str, search.Scaling] = {"none": np.asarray}
+    alone, plain = (search.search(slmc(gamma="auto"), *two_classes, seed=0, scalings=s) for s in (one, None))
+    assert alone == plain
 
 
 def test_large_data_and_long_descents_are_cut(monkeypatch) -> None:
