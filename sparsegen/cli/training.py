@@ -113,7 +113,8 @@ def _search_words(search: SearchResult) -> str:
     pairs = ", ".join(f"{name} {as_text(value)}" for name, value in search.chosen.items())
     best = f"best of {len(search.candidates)}" + ("" if search.metric == "accuracy" else f" by {search.metric}")
     rows = f"{search.rows} rows" + ("" if search.groups is None else f" in {search.groups} groups")
-    return f"{pairs} ({best}, {search.folds}-fold cross-validation on {rows})"
+    tested = "one fold held out" if search.folds == 1 else f"{search.folds}-fold cross-validation"
+    return f"{pairs} ({best}, {tested} on {rows})"
 
 
 def _print_search(search: SearchResult) -> None:

@@ -148,24 +148,25 @@ def test_without_a_gamma_to_choose_the_first_scaling_is_taken(two_classes: Rows)
     assert alone == plain
 
 
-def test_large_data_and_long_descents_are_cut(monkeypatch) -> None:
+@pytest.mark.parametrize(("rows", "used", "folds"), [(4000, 2000, 3), (4500, 4500, 1), (6500, 6000, 1)])
+def test_large_data_and_long_descents_are_cut(monkeypatch, rows: int, used: int, folds: int) -> None:
     rng = np.random.default_rng(0)
-    y = np.arange(5000) % 2
-    X = rng.normal(size=(5000, 2)) + y[:, None]
+    y = np.arange(rows) % 2
+    X = rng.normal(size=(rows, 2)) + y[:, None]
     seen = []
 
     def note(trial, X, y, train, test):
-        seen.append((len(X), trial.max_iter, trial.n_vectors))
+        seen.append((len(X), trial.max_iter))
         assert trial.steps == search.MAX_STEPS
+        assert trial.n_vectors == min(1900, len(train))
+        assert used // 3 <= len(test) <= used // 3 + 1
         return y[test]
 
     monkeypatch.setattr(search, "_predict", note)
     found = search.search(slmc(C="auto", max_iter=1000, n_vectors=1900), X, y, seed=0)
     assert found is not None
-    assert found.rows == search.MAX_ROWS
-    assert len(seen) == 3 * len(C_VALUES)
-    assert {(rows, iterations) for rows, iterations, _ in seen} == {(search.MAX_ROWS, search.MAX_ITER)}
-    assert all(n_vectors <= 1334 for *_, n_vectors in seen)  # a fold's training rows
+    assert (found.rows, found.folds) == (used, folds)
+    assert seen == [(used, search.MAX_ITER)] * folds * len(C_VALUES)
 
 
 def test_as_many_vectors_as_rows_still_cross_validate(two_classes: Rows) -> None:
