@@ -1,7 +1,7 @@
 """A search that is killed again and again: nothing finished is lost, and it ends where an undisturbed one does.
 
 ``sparsegen search`` runs with trials to a number and is ended by kill -9 at random moments: some time after it began,
-or after it finished a trial or two more. After every kill the study must be whole, hold every trial that it held before,
+or after it finished a trial or two more. After every kill the study must be whole, hold all trials that it held before,
 unchanged, and the model must be absent or whole; no worker may be left. Then the same command runs to its end. With one
 job, its candidates and its model must equal, to the bit, those of a search that nobody disturbed.
 """
