@@ -14,8 +14,8 @@ import json
 import sqlite3
 import tempfile
 import warnings
-from collections.abc import Mapping
-from contextlib import closing, suppress
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -80,16 +80,35 @@ class Study:
         _guarded(self._place, lambda: self._study.set_user_attr(OWNER, run))
 
 
+@contextmanager
+def quietly() -> Iterator[None]:
+    """Keep Optuna's log of every trial to itself inside the block."""
+    import optuna
+
+    before = optuna.logging.get_verbosity()
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    try:
+        yield
+    finally:
+        optuna.logging.set_verbosity(before)
+
+
 def open_study(
-    place: str | Path | None, about: Mapping[str, Any], metric: Metric, n_features: int, *, by_content: bool = False
+    place: str | Path | None,
+    about: Mapping[str, Any],
+    metric: Metric,
+    n_features: int,
+    *,
+    by_content: bool = False,
+    is_known: bool = False,
 ) -> Study:
     """Return the study at a place, a new one where there is none; ``None`` keeps it in memory.
 
-    ``about`` says what it is a search of. With ``by_content`` a place may hold the studies of several searches.
+    ``about`` says what it is a search of. With ``by_content`` a place may hold the studies of several searches. A study
+    that ``is_known`` must be there.
     """
     import optuna
 
-    optuna.logging.set_verbosity(optuna.logging.ERROR)
     name = f"{NAME} {_digest(about)}" if by_content else NAME
     wanted = optuna.study.StudyDirection
     directions = [wanted.MAXIMIZE if metric.larger_is_better else wanted.MINIMIZE, wanted.MINIMIZE, wanted.MINIMIZE]
@@ -101,6 +120,8 @@ def open_study(
     if "://" not in url:
         path = Path(place)
         shown = str(path)
+        if is_known and not path.exists():
+            raise OptionError(f"there is no study {shown}; search before you pick, or name the study")
         _require_file(path)
         url = _sqlite_url(path)
     elif urlsplit(url).scheme.partition("+")[0] not in RELATIONAL:
