@@ -52,6 +52,7 @@ def test_a_part_sets_device_clock_and_memory(run, folder):
 def test_a_part_with_another_core_has_its_timing(run, folder):
     require("cortex-m0plus")
     shown = run("bench", folder / "m.safetensors", "--part", "stm32f030f4", "--dtype", "q7").out
+    assert shown.startswith("one prediction on STM32F030F4 at 48 MHz, q7; ")
     assert "~ cortex-m0plus, 48 MHz: an estimate: " in shown
     assert " cycles if memory answers without wait states (slower flash takes longer), by cycles of each " in shown
     assert "(DDI 0432C, table 3-1), with the single-cycle multiplier; compared with no real device" in shown
@@ -97,7 +98,11 @@ def test_what_fits_is_exported_and_its_cost_is_told(run, folder, tmp_path):
     small, limits = folder / "m.safetensors", ["--max-flash", "4K", "--max-ram", "1K", "--max-ms", "1ms"]
     code, out, err = run("export", small, "--part", "nrf52832", "--dtype", "q7", *limits, "-o", tmp_path)
     assert (code, err) == (0, "")
-    assert "fits cortex-m4f, q7: " in out and " ms (estimated)" in out and "if memory answers without wait" in out
+    assert (
+        "fits cortex-m4f, q7: " in out
+        and " ms at 64 MHz (estimated, for memory without wait states)" in out
+        and "if memory answers without wait" in out
+    )
     document = json.loads(
         run("export", small, "--part", "nrf52832", "--dtype", "q7", *limits, "-o", tmp_path, "--json").out
     )
