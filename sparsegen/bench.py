@@ -132,16 +132,14 @@ class Cost:
         return None if self.judged is None else self.judged.held_out or self.judged.rows
 
     def __str__(self) -> str:
-        measured, estimated = (
-            self.measurement,
-            " (estimated, for memory without wait states)" if self.is_estimate else "",
-        )
+        measured, kind = self.measurement, "estimated cycles" if self.is_estimate else "cycles"
+        condition = " if memory has no wait states" if self.is_estimate else ""
         figures = (
             ("{:,} bytes of flash", measured.flash),
             ("{:,} bytes of RAM with its input", self.ram_with_input),
             ("{:,.0f} instructions", measured.instructions),
-            (f"{{:,}} cycles{estimated}", None if self.cycles is None else math.ceil(self.cycles)),
-            (f"{{}} ms at {self.clock}{estimated}", None if self.milliseconds is None else bound(self.milliseconds)),
+            (f"{{:,}} {kind}", None if self.cycles is None else math.ceil(self.cycles)),
+            (f"{{}} ms at {self.clock}{condition}", None if self.milliseconds is None else bound(self.milliseconds)),
             ("{:.2f} microseconds", measured.latency_us),
         )
         known = ", ".join(text.format(figure) for text, figure in figures if figure is not None)

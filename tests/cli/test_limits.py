@@ -100,7 +100,7 @@ def test_what_fits_is_exported_and_its_cost_is_told(run, folder, tmp_path):
     assert (code, err) == (0, "")
     assert (
         "fits cortex-m4f, q7: " in out
-        and " ms at 64 MHz (estimated, for memory without wait states)" in out
+        and " ms at 64 MHz if memory has no wait states" in out
         and "if memory answers without wait" in out
     )
     document = json.loads(
