@@ -30,6 +30,4 @@ def found(study: Path | str | None = None, trials: int = 6, **options: Any) -> F
     """Return what a short search on these rows finds."""
     train_set, test_set = options.pop("sets", None) or sets()
     given = {"device": "cortex-m0plus", "budget": BUDGET, "methods": ["slmc"], "kernels": ["rbf"], "dtypes": ["q7"]}
-    return find_best(
-        train_set, test_set, study=study, trials=trials, **{**given, "cost_model": MadeUpCosts, **options}
-    )
+    return find_best(train_set, test_set, study=study, trials=trials, **{**given, "cost_model": MadeUpCosts, **options})

@@ -36,9 +36,20 @@ def print_found(found: Found, path: Path, as_json: bool, *, verbose: bool = Fals
     shown = front.points if verbose else _thinned(front.points, front.picked)
     rows = [_row(point, front.picked, share) for point in shown]
     title = f"{len(shown)} of {len(front.points)} candidates that none beats in {front.metric}, flash and time at once"
-    print_table(title, ("N", "", f"{front.metric}\ninside", "flash\nbytes", "RAM\nbytes", "time\nms", "vectors", "format", "model"), rows, text=2)
+    columns = (
+        "",
+        "format",
+        "model",
+        "N",
+        f"{front.metric}\ninside",
+        "flash\nbytes",
+        "RAM\nbytes",
+        "time\nms",
+        "vectors",
+    )
+    print_table(title, columns, rows, text=3)
     say(ESTIMATES)
-    print_facts(f"saved to {path}", _facts(found))
+    print_facts(f"saved to {path}", list(_facts(found)))
     say(f"next: sparsegen export {shlex.quote(str(path))} --dtype {front.pick.dtype} --input {front.pick.reads} -o out")
 
 
@@ -52,7 +63,10 @@ def model_words(point: Point) -> str:
         words.append(f"projected to {count}")
     if known.pop("feature_scales", False):
         words.append("learnt factors")
-    words += [f"{name.replace('_', ' ')} {value:g}" if isinstance(value, float) else f"{name.replace('_', ' ')} {value}" for name, value in known.items()]
+    words += [
+        f"{name.replace('_', ' ')} {value:g}" if isinstance(value, float) else f"{name.replace('_', ' ')} {value}"
+        for name, value in known.items()
+    ]
     return ", ".join(words)
 
 
@@ -66,15 +80,15 @@ def _thinned(points: tuple[Point, ...], picked: int) -> list[Point]:
 
 def _row(point: Point, picked: int, share: bool) -> tuple[object, ...]:
     return (
-        point.number,
         "pick" if point.number == picked else "",
+        point.dtype if point.reads == "f32" else f"{point.dtype} {point.reads}",
+        model_words(point),
+        point.number,
         percent(point.score) if share else bound(point.score),
         f"{point.flash:,}",
         f"{point.ram:,}",
         or_dash(point.milliseconds, bound),
         point.n_vectors,
-        point.dtype if point.reads == "f32" else f"{point.dtype} {point.reads}",
-        model_words(point),
     )
 
 

@@ -41,9 +41,14 @@ class Limits:
 
 
 def parse_limits(
-    part: str | None, clock: str | None, max_flash: str | None, max_ram: str | None, max_ms: str | None
+    part: str | None,
+    clock: str | None,
+    max_flash: str | None,
+    max_ram: str | None,
+    max_ms: str | None,
+    flags: tuple[str, str, str] = ("--max-flash", "--max-ram", "--max-ms"),
 ) -> Limits:
-    """Return what the options say."""
+    """Return what the options say; ``flags`` are what a command calls the last three."""
     given = (clock, max_flash, max_ram, max_ms)
     if part is None and all(option is None for option in given):
         return Limits(None, None, None, None)  # commands start quicker without these modules
@@ -54,9 +59,9 @@ def parse_limits(
 
     found = None if part is None else part_named(part)
     budget = Budget(
-        flash=_amount("--max-flash", max_flash, parse_bytes),
-        ram=_amount("--max-ram", max_ram, parse_bytes),
-        milliseconds=_amount("--max-ms", max_ms, parse_milliseconds),
+        flash=_amount(flags[0], max_flash, parse_bytes),
+        ram=_amount(flags[1], max_ram, parse_bytes),
+        milliseconds=_amount(flags[2], max_ms, parse_milliseconds),
     )
     return Limits(
         device=None if found is None else found.device,

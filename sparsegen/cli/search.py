@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -27,7 +27,11 @@ from sparsegen.cli.options import (
 )
 from sparsegen.errors import OptionError
 
+if TYPE_CHECKING:
+    from sparsegen.search.find import Found
+
 STUDY_SUFFIX = ".study.db"
+BUDGET_FLAGS = ("--flash", "--ram", "--latency")
 
 
 @app.command()
@@ -113,6 +117,9 @@ def search(
     plot: Annotated[
         Path | None, typer.Option(metavar="PNG", help="Draw score, flash and time of all candidates.")
     ] = None,
+    report: Annotated[
+        Path | None, typer.Option(metavar="HTML", help="Write a page about the model and the front.")
+    ] = None,
     force: Force = False,
     verbose: Verbose = False,
     quiet: Quiet = False,
@@ -123,8 +130,8 @@ def search(
     exclude("--test-size", test_size, "--test-data", test_data)
     if device is None and part is None:
         raise OptionError("say what the model is for: --device, such as cortex-m3, or --part, such as stm32f103c8")
-    limits = parse_limits(part, clock, flash, ram, latency, flags=("--flash", "--ram", "--latency"))
-    (on,) = limits.devices(None if device is None else [device]) or [""]
+    limits = parse_limits(part, clock, flash, ram, latency, flags=BUDGET_FLAGS)
+    (on,) = limits.devices(None if device is None else [device]) or ("",)
 
     from sparsegen import data
     from sparsegen.bench import part_of
@@ -133,7 +140,7 @@ def search(
     from sparsegen.files import require_writable, write_atomic
     from sparsegen.search.find import find_best
 
-    for path in (output, *(() if plot is None else (plot,))):
+    for path in (output, *(path for path in (plot, report) if path is not None)):
         require_writable(path, force=force)
     share = {} if test_size is None else {"test_size": test_size}
     seconds = None if time is None else parse_seconds(time)
@@ -175,9 +182,27 @@ def search(
             from sparsegen.search.plot import draw
 
             write_atomic(plot, draw(found.front), force=force)
+        if report is not None:
+            write_atomic(report, _page(found), force=force)
     print_found(found, output, as_json, verbose=verbose)
-    if plot is not None:
-        say(f"drawn in {plot}")
+    for path, what in ((plot, "drawn in"), (report, "page in")):
+        if path is not None and not as_json:
+            say(f"{what} {path}")
+
+
+def _page(found: Found) -> bytes:
+    """Return the page about what was found."""
+    from sparsegen.report import report as make_page
+
+    winner = found.winner
+    return make_page(
+        winner.report.tested,
+        winner.test_set,
+        train_set=winner.train_set,
+        front=found.front,
+        devices=[found.front.device],
+        numbers=winner.candidate.format,
+    )
 
 
 def _names(flag: str, text: str | None) -> list[str] | None:

@@ -22,7 +22,7 @@ from sparsegen.search.problem import Problem
 from sparsegen.search.record import FAILED, FINISHED, STOPPED, Record
 from sparsegen.search.run import Limits, Search, lasted
 from sparsegen.search.space import Space
-from sparsegen.search.study import open_study
+from sparsegen.search.study import open_study, quietly
 from sparsegen.search.winner import Finals, Winner
 from sparsegen.training.train import check_sets
 from sparsegen.version import __version__
@@ -114,16 +114,17 @@ def find_best(
     make = cost_model or (lambda name, rows, profile: CostModel(name, rows, profile=profile))
     costs = Costs(make(device, train_set.X, part), problem.X.shape[1], problem.n_outputs, within)
     about = _about(train_set, test_set, device, part, within, problem, space)
-    kept = open_study(study, about, problem.metric, problem.X.shape[1], by_content=study_by_content)
-    if pick is None:
-        workers = engines.start(problem, jobs, engine)
-        try:
-            ended = Search(problem, space, costs, kept, workers, limits).go()
-        finally:
-            workers.close()
-        records, why = list(ended.records), ended.why
-    else:
-        records, why = kept.records(), "picked"
+    with quietly():
+        kept = open_study(study, about, problem.metric, problem.X.shape[1], by_content=study_by_content)
+        if pick is None:
+            workers = engines.start(problem, jobs, engine)
+            try:
+                ended = Search(problem, space, costs, kept, workers, limits).go()
+            finally:
+                workers.close()
+            records, why = list(ended.records), ended.why
+        else:
+            records, why = kept.records(), "picked"
     finished = [record for record in records if record.state == FINISHED]
     if not finished:
         raise OptionError(_nothing(records, seconds))

@@ -135,6 +135,8 @@ class Search:
             flight, task = self._ready.popleft()
             if not flight.is_over:
                 self._futures[self._engine.submit(task)] = flight, task
+        if not self._ready and self._engine.slots > 1:
+            self._start()  # what it costs is found out while the workers train
 
     def _start(self) -> bool:
         """Take one candidate more under way; return whether there is one."""

@@ -14,8 +14,8 @@ import json
 import sqlite3
 import tempfile
 import warnings
-from collections.abc import Mapping
-from contextlib import closing, suppress
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -80,6 +80,19 @@ class Study:
         _guarded(self._place, lambda: self._study.set_user_attr(OWNER, run))
 
 
+@contextmanager
+def quietly() -> Iterator[None]:
+    """Keep Optuna's log of every trial to itself inside the block."""
+    import optuna
+
+    before = optuna.logging.get_verbosity()
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    try:
+        yield
+    finally:
+        optuna.logging.set_verbosity(before)
+
+
 def open_study(
     place: str | Path | None, about: Mapping[str, Any], metric: Metric, n_features: int, *, by_content: bool = False
 ) -> Study:
@@ -89,7 +102,6 @@ def open_study(
     """
     import optuna
 
-    optuna.logging.set_verbosity(optuna.logging.ERROR)
     name = f"{NAME} {_digest(about)}" if by_content else NAME
     wanted = optuna.study.StudyDirection
     directions = [wanted.MAXIMIZE if metric.larger_is_better else wanted.MINIMIZE, wanted.MINIMIZE, wanted.MINIMIZE]

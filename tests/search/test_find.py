@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from made_up_costs import MadeUpCosts
+from narrowing import known
 from small_search import BUDGET, found, sets
 
 from sparsegen import data
@@ -37,11 +38,9 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Found]:
 
 def test_the_model_fits_the_budget_when_it_is_measured(kept):
     _, result = kept
-    train_set, test_set = sets()
+    _, test_set = sets()
     pick = result.pick
-    (cost,) = bench(
-        result.winner.model, test_set.X, devices=["cortex-m0plus"], numbers=Format(pick.dtype, pick.reads)
-    )
+    (cost,) = bench(result.winner.model, test_set.X, devices=["cortex-m0plus"], numbers=Format(pick.dtype, pick.reads))
     assert pick.is_measured
     assert BUDGET.shortage(cost.measurement.flash, cost.ram_with_input, cost.worst_milliseconds) is None
     assert (pick.flash, pick.ram) == (cost.measurement.flash, cost.ram_with_input)
@@ -52,8 +51,8 @@ def test_the_accuracy_told_is_on_rows_that_the_search_never_saw(kept):
     _, result = kept
     train_set, test_set = sets()
     card = result.winner.model.card
-    assert held_out(card, test_set.X).all()
-    assert not held_out(card, train_set.X).any()
+    assert np.all(held_out(card, test_set.X))
+    assert not np.any(held_out(card, train_set.X))
     judged = result.winner.judged
     assert judged.held_out is not None
     assert judged.held_out.rows == len(test_set.X)
@@ -135,7 +134,7 @@ class Optimist(MadeUpCosts):
 def test_what_is_measured_to_be_too_large_is_made_smaller():
     result = found(trials=1, cost_model=Optimist, budget=Budget(flash=900))
     assert result.pick.flash <= 900
-    assert result.winner.candidate.n_vectors < result.winner.record.candidate.n_vectors
+    assert result.winner.candidate.n_vectors < known(result.winner.record.candidate).n_vectors
     assert "so it was made smaller" in result.winner.notes[0]
 
 

@@ -12,7 +12,6 @@ import pytest
 from small_search import found, sets
 
 from sparsegen.errors import DataError, OptionError
-from sparsegen.search import study as studies
 from sparsegen.search.candidate import Candidate
 from sparsegen.search.metrics import METRICS
 from sparsegen.search.record import FAILED, FINISHED, STOPPED, Record
