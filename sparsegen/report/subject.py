@@ -100,10 +100,12 @@ class Subject:
         """What a prediction costs on each device that can run here."""
         if self.devices is None:
             able = [d.name for d in DEVICES.values() if d.runs == "c" and d.profile is not None and not d.missing()]
-            return self._costs_on(able) if able else ()
+            return self._costs_on(able)
         return self._costs_on(self.devices)
 
     def _costs_on(self, devices: Sequence[str]) -> tuple[Cost, ...]:
+        if not devices:
+            return ()
         part, clock, budget = self.profile, self.clock_hz, self.budget
         X = self.tested.X
         return tuple(bench_exports(self.exports, X, devices, profile=part, clock_hz=clock, budget=budget))

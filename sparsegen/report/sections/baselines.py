@@ -36,7 +36,7 @@ class BaselineLine:
     remark: str
 
 
-def baselines(subject: Subject) -> Section | None:
+def section(subject: Subject) -> Section | None:
     """Return the table; ``None`` for a model without classes, or where nothing can be measured here."""
     if not subject.is_classifier or not subject.with_baselines or subject.main_cost is None:
         return None

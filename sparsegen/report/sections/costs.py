@@ -27,7 +27,7 @@ class Line:
     is_estimate: bool
 
 
-def costs(subject: Subject) -> Section | None:
+def section(subject: Subject) -> Section | None:
     """Return the table of devices; ``None`` where none can be measured here."""
     if not subject.costs:
         return None

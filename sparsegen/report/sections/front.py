@@ -41,7 +41,7 @@ class FrontLine:
     is_picked: bool
 
 
-def front(subject: Subject) -> Section | None:
+def section(subject: Subject) -> Section | None:
     """Return the plot and the table of the front; ``None`` where no search was made."""
     found = subject.front
     if found is None:
