@@ -19,11 +19,13 @@ from sparsegen.devices import Profile
 from sparsegen.errors import DataError
 from sparsegen.lowering.formats import FLOAT32, Format
 from sparsegen.model import SparseModel
+from sparsegen.model.draw import check_size
 from sparsegen.report.header import header
 from sparsegen.report.html import fill, json_block, text_of
 from sparsegen.report.section import Section
 from sparsegen.report.sections import SECTIONS
 from sparsegen.report.subject import PICK_COMMAND, Subject
+from sparsegen.report.vega import require_vega
 from sparsegen.version import __version__
 
 if TYPE_CHECKING:
@@ -69,6 +71,10 @@ def report(
     train = None if train_set is None else match_features(train_set, names, model.n_features)
     if len(rows.X) == 0:
         raise DataError(f"{rows.source} has no rows; a page needs some that the model can be tested on")
+    if front is not None:
+        require_vega()
+    if image is not None:
+        check_size(image, model.n_features)
     chosen = None if devices is None else tuple(devices)
     subject = Subject(
         model,

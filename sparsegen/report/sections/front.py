@@ -102,6 +102,7 @@ def spec(found: Front) -> dict[str, Any]:
     }
     places = {"x": {"field": "flash", **flash}, "y": {"field": "score", **score}}
     return {
+        "description": f"{_score_name(found)} over flash; the table below has every point of the front",
         "width": "container",
         "height": HEIGHT,
         "background": None,
