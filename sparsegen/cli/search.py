@@ -79,7 +79,7 @@ def search(
         typer.Option(
             metavar="FILE|URL",
             help="Where the search is kept and goes on: a SQLite file, or a database that many machines share.",
-            show_default="beside the model",
+            show_default="DATA.study.db beside the model",
         ),
     ] = None,
     pick: Annotated[
@@ -172,7 +172,7 @@ def search(
             trials=trials,
             jobs=jobs,
             engine=engine,
-            study=output.with_name(output.stem + STUDY_SUFFIX) if study is None else study,
+            study=output.with_name(data_file.stem + STUDY_SUFFIX) if study is None else study,
             study_by_content=study is None,
             pick=pick,
             final=final,
@@ -185,9 +185,9 @@ def search(
         if report is not None:
             write_atomic(report, _page(found), force=force)
     print_found(found, output, as_json, verbose=verbose)
-    for path, what in ((plot, "drawn in"), (report, "page in")):
-        if path is not None and not as_json:
-            say(f"{what} {path}")
+    for written, what in ((plot, "drawn in"), (report, "page in")):
+        if written is not None and not as_json:
+            say(f"{what} {written}")
 
 
 def _page(found: Found) -> bytes:

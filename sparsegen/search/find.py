@@ -115,7 +115,14 @@ def find_best(
     costs = Costs(make(device, train_set.X, part), problem.X.shape[1], problem.n_outputs, within)
     about = _about(train_set, test_set, device, part, within, problem, space)
     with quietly():
-        kept = open_study(study, about, problem.metric, problem.X.shape[1], by_content=study_by_content)
+        kept = open_study(
+            study,
+            about,
+            problem.metric,
+            problem.X.shape[1],
+            by_content=study_by_content,
+            is_known=pick is not None,
+        )
         if pick is None:
             workers = engines.start(problem, jobs, engine)
             try:
@@ -127,7 +134,7 @@ def find_best(
             records, why = kept.records(), "picked"
     finished = [record for record in records if record.state == FINISHED]
     if not finished:
-        raise OptionError(_nothing(records, seconds))
+        raise OptionError(_nothing(records, seconds, pick))
     front = Front.of(
         (record.point(metric) for record in finished),
         finished[0].number,
@@ -215,8 +222,10 @@ def _measured(winner: Winner, metric: str) -> Point:
     )
 
 
-def _nothing(records: list[Record], seconds: float | None) -> str:
+def _nothing(records: list[Record], seconds: float | None, pick: int | None) -> str:
     """Return the sentence for a search that finished no candidate."""
+    if pick is not None and not records:
+        return "the study holds no search of this; pick with the options that were searched with"
     reasons = [record.reason for record in records if record.state == FAILED and record.reason]
     if reasons:
         return f"every candidate failed, the last one because {reasons[-1]}"

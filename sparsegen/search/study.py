@@ -94,11 +94,18 @@ def quietly() -> Iterator[None]:
 
 
 def open_study(
-    place: str | Path | None, about: Mapping[str, Any], metric: Metric, n_features: int, *, by_content: bool = False
+    place: str | Path | None,
+    about: Mapping[str, Any],
+    metric: Metric,
+    n_features: int,
+    *,
+    by_content: bool = False,
+    is_known: bool = False,
 ) -> Study:
     """Return the study at a place, a new one where there is none; ``None`` keeps it in memory.
 
-    ``about`` says what it is a search of. With ``by_content`` a place may hold the studies of several searches.
+    ``about`` says what it is a search of. With ``by_content`` a place may hold the studies of several searches. A study
+    that ``is_known`` must be there.
     """
     import optuna
 
@@ -113,6 +120,8 @@ def open_study(
     if "://" not in url:
         path = Path(place)
         shown = str(path)
+        if is_known and not path.exists():
+            raise OptionError(f"there is no study {shown}; search before you pick, or name the study")
         _require_file(path)
         url = _sqlite_url(path)
     elif urlsplit(url).scheme.partition("+")[0] not in RELATIONAL:

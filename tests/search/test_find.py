@@ -95,6 +95,10 @@ def test_pick_makes_another_candidate_and_searches_no_further(kept):
     assert len(picked.front.candidates) == len(whole.front.candidates)
     with pytest.raises(OptionError, match="no finished candidate 99; those of its front are"):
         found(place, pick=99)
+    with pytest.raises(OptionError, match="there is no study"):
+        found(place.with_name("other.db"), pick=0)
+    with pytest.raises(OptionError, match="pick with the options that were searched with"):
+        found(pick=0)
 
 
 @pytest.mark.parametrize(
@@ -132,8 +136,8 @@ class Optimist(MadeUpCosts):
 
 
 def test_what_is_measured_to_be_too_large_is_made_smaller():
-    result = found(trials=1, cost_model=Optimist, budget=Budget(flash=900))
-    assert result.pick.flash <= 900
+    result = found(trials=1, cost_model=Optimist, budget=Budget(flash=580))
+    assert result.pick.flash <= 580
     assert result.winner.candidate.n_vectors < known(result.winner.record.candidate).n_vectors
     assert "so it was made smaller" in result.winner.notes[0]
 
