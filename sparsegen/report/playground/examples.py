@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparsegen.arrays import Array
-from sparsegen.lowering.agreement import label_indices
+from sparsegen.lowering.agreement import NO_CLASS, label_indices
 from sparsegen.lowering.locate_data import thinned
 from sparsegen.lowering.lowered import Lowered
 from sparsegen.model.decision import DECISIONS
@@ -34,22 +34,25 @@ class Example:
 
 def choose_examples(lowered: Lowered, X: Array, y: NDArray[np.generic] | None) -> list[Example]:
     """Return examples, class by class, then wrong ones: those the program is surest of first."""
+    wanted = None if y is None else label_indices(lowered.model, np.asarray(y))
     kept = thinned(np.arange(len(X)), LOOKED_AT)
-    X, y = X[kept], None if y is None else np.asarray(y)[kept]
+    X, wanted = X[kept], None if wanted is None else wanted[kept]
     reference = lowered.reference(X)
-    given = reference.labels
-    wanted = given if y is None else label_indices(lowered.model, y)
-    leads = DECISIONS[lowered.model.decision].leads(reference.scores)
+    given, leads = reference.labels, DECISIONS[lowered.model.decision].leads(reference.scores)
+    is_wrong = np.zeros(len(X), dtype=bool) if wanted is None else (given != wanted) & (wanted != NO_CLASS)
+    is_right = np.ones(len(X), dtype=bool) if wanted is None else given == wanted
     most = max(2, min(MOST, MOST_NUMBERS // lowered.n_features))
-    wrong = np.flatnonzero(given != wanted)
-    wrong = wrong[np.argsort(-leads[wrong], kind="stable")][: min(WRONG, most // 2)]
-    classes = np.unique(wanted[given == wanted])
+    wrong = _surest_first(np.flatnonzero(is_wrong), leads)[: min(WRONG, most // 2)]
+    classes = np.unique(given[is_right])
     per_class = max(1, min(PER_CLASS, (most - len(wrong)) // max(1, len(classes))))
-    chosen: list[int] = []
+    right: list[int] = []
     for index in classes:
-        own = np.flatnonzero((wanted == index) & (given == wanted))
-        order = own[np.argsort(-leads[own], kind="stable")]
-        places = np.linspace(0, len(order) - 1, per_class + 1)[:per_class]  # the surest first, never the least sure
-        chosen += list(dict.fromkeys(int(order[int(place)]) for place in places))
-    chosen = chosen[: most - len(wrong)] + [int(i) for i in wrong]
-    return [Example(X[i], None if y is None else int(wanted[i]), int(given[i])) for i in chosen]
+        own = _surest_first(np.flatnonzero(is_right & (given == index)), leads)
+        places = np.linspace(0, len(own) - 1, per_class + 1)[:per_class].astype(int)  # never the least sure
+        right += own[np.unique(places)].tolist()
+    chosen = [*right[: most - len(wrong)], *wrong.tolist()]
+    return [Example(X[i], None if wanted is None else int(wanted[i]), int(given[i])) for i in chosen]
+
+
+def _surest_first(rows: NDArray[np.intp], leads: Array) -> NDArray[np.intp]:
+    return rows[np.argsort(-leads[rows], kind="stable")]

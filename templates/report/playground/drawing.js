@@ -1,6 +1,6 @@
 /* A picture to draw: a canvas with a pen and an eraser, and beside it what the model sees. */
 
-const CANVAS_SIDE = 288;
+const CANVAS_SIDE = 264;
 const PREVIEW_SIDE = 96;
 const UNDONE = 20;
 
@@ -37,6 +37,7 @@ function drawingEditor(data, changed) {
     let isRow = true; /* whether the picture is a row as it was given, without a stroke of the visitor's */
     let wasRow = false; /* whether it began as one: those are in their place already */
     let last = null;
+    let hasKeys = false; /* whether the visitor draws with keys, and must see where */
     let cursor = [Math.floor(rows / 2), Math.floor(columns / 2)];
 
     function take(text) {
@@ -73,9 +74,8 @@ function drawingEditor(data, changed) {
         canvas.setPointerCapture(event.pointerId);
         remember();
         last = under(event);
+        hasKeys = false;
         mark(last);
-        event.preventDefault();
-        canvas.focus();
     }
 
     function moved(event) {
@@ -111,6 +111,7 @@ function drawingEditor(data, changed) {
     }
 
     function pressed(event) {
+        hasKeys = true;
         const step = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] }[event.key];
         if (step !== undefined) {
             cursor = [clip(cursor[0] + step[0], 0, rows - 1), clip(cursor[1] + step[1], 0, columns - 1)];
@@ -123,6 +124,7 @@ function drawingEditor(data, changed) {
             strokes.dab(...cursor, removes ? 0 : 1);
             submit();
         } else if (step === undefined) {
+            draw(); /* another key, such as Tab: shows where the cursor is */
             return;
         }
         place.textContent = `row ${cursor[0] + 1}, column ${cursor[1] + 1}: ${shown(row[cursor[0] * columns + cursor[1]])}`;
@@ -141,12 +143,12 @@ function drawingEditor(data, changed) {
     function draw() {
         const context = sharpen(canvas, width, height);
         if (isRow) {
-            drawCells(context, sharesOf(row, drawing), rows, columns, width, height);
+            drawShares(context, sharesOf(row, drawing), rows, columns, width, height, false);
         } else {
-            drawCells(context, strokes.ink, strokes.height, strokes.width, width, height);
+            drawShares(context, strokes.ink, strokes.height, strokes.width, width, height, true);
         }
-        if (document.activeElement === canvas && canvas.matches(":focus-visible")) {
-            context.strokeStyle = colour("accent");
+        if (hasKeys && document.activeElement === canvas) {
+            context.strokeStyle = colour("tint");
             context.lineWidth = 2;
             context.strokeRect(cursor[1] * scale, cursor[0] * scale, scale, scale);
         }

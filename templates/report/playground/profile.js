@@ -147,16 +147,16 @@ function profileEditor(data, changed) {
         }
         context.fillStyle = colour("band");
         context.fill();
-        context.strokeStyle = colour("faint");
+        context.strokeStyle = colour("mark");
         context.lineWidth = 1;
         trace(context, data.start);
         context.stroke();
-        context.strokeStyle = colour("accent");
+        context.strokeStyle = colour("tint");
         context.lineWidth = 2;
         context.lineJoin = "round";
         trace(context, row);
         context.stroke();
-        context.fillStyle = colour("accent");
+        context.fillStyle = colour("tint");
         if (n <= DOTS) {
             row.forEach((value, j) => dot(context, j, 3));
         }

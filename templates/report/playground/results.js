@@ -13,13 +13,13 @@ function results(machine, largest) {
         const [name, bar, value] = [make("span", { class: "name" }), make("div"), make("span", { class: "value" })];
         return { name, bar, value, element: make("li", {}, name, make("div", { class: "track" }, bar), value) };
     });
-    let scale = largest;
+    let scale = largest; /* of the bars; a larger score has a longer one for as long as it is there */
 
     function show(raw) {
         const told = machine.predict(raw);
         const scores = machine.forClasses(told.scores);
         label.textContent = told.label;
-        scale = Math.max(scale, ...scores.map(Math.abs));
+        scale = Math.max(largest, ...scores.filter(Number.isFinite).map(Math.abs));
         let order = scores.map((score, k) => k);
         if (count < order.length) {
             order = order.sort((a, b) => scores[b] - scores[a]).slice(0, count);
@@ -29,7 +29,7 @@ function results(machine, largest) {
             fill(bars[i], data.classes[k], scores[k], share, k === told.index);
         });
         range.hidden = told.inRange === null;
-        range.className = told.inRange ? "range" : "range is-out";
+        range.className = told.inRange === false ? "range is-out" : "range";
         range.textContent = told.inRange
             ? "In range: what the header promises holds."
             : "Out of range: what the header promises does not hold.";
@@ -43,11 +43,12 @@ function results(machine, largest) {
         name.textContent = text;
         name.title = text;
         element.className = isChosen ? "is-chosen" : "";
-        const [from, to] = share === null ? [Math.min(score, 0) / scale, Math.max(score, 0) / scale] : [0, share];
+        const size = share === null ? clip(score / scale, -1, 1) : share; /* not a number has no bar */
+        const [from, to] = [Math.min(size, 0), Math.max(size, 0)];
         const hasSign = share === null && data.decision !== "votes";
-        const [start, size] = hasSign ? [50 + 50 * from, 50 * (to - from)] : [0, 100 * (to - from)];
-        bar.style.setProperty("left", `${start}%`);
-        bar.style.setProperty("width", `${size}%`);
+        const [start, length] = hasSign ? [50 + 50 * from, 50 * (to - from)] : [0, 100 * to];
+        bar.style.setProperty("left", `${start || 0}%`);
+        bar.style.setProperty("width", `${length || 0}%`);
         bar.parentElement.classList.toggle("has-sign", hasSign);
         value.textContent = share !== null ? percent(share) : hasSign ? score.toFixed(decimals()) : String(score);
         value.title = `score ${shown(score)}`;
