@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -183,14 +184,16 @@ def search(
 
             write_atomic(plot, draw(found.front), force=force)
         if report is not None:
-            write_atomic(report, _page(found), force=force)
+            write_atomic(
+                report, _page(found, f"sparsegen search {shlex.quote(data_file.name)} ... --pick"), force=force
+            )
     print_found(found, output, as_json, verbose=verbose)
     for written, what in ((plot, "drawn in"), (report, "page in")):
         if written is not None and not as_json:
             say(f"{what} {written}")
 
 
-def _page(found: Found) -> bytes:
+def _page(found: Found, pick_command: str) -> bytes:
     """Return the page about what was found."""
     from sparsegen.report import report as make_page
 
@@ -202,6 +205,7 @@ def _page(found: Found) -> bytes:
         front=found.front,
         devices=[found.front.device],
         numbers=winner.candidate.format,
+        pick_command=pick_command,
     )
 
 

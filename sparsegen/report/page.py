@@ -24,7 +24,7 @@ from sparsegen.report.header import header
 from sparsegen.report.html import fill, json_block, text_of
 from sparsegen.report.section import Section
 from sparsegen.report.sections import SECTIONS
-from sparsegen.report.subject import PICK_COMMAND, Subject
+from sparsegen.report.subject import Subject
 from sparsegen.report.vega import require_vega
 from sparsegen.version import __version__
 
@@ -45,7 +45,7 @@ def report(
     numbers: Format = FLOAT32,
     image: tuple[int, int] | None = None,
     name: str = "model",
-    pick_command: str = PICK_COMMAND,
+    pick_command: str | None = None,
     baselines: bool = True,
 ) -> bytes:
     """Return the page as UTF-8; the same input gives the same bytes.
@@ -63,7 +63,7 @@ def report(
         numbers: The number format of the C.
         image: Height and width where the features are pixels; ``None`` guesses for square images.
         name: The prefix of the C's symbols.
-        pick_command: The command that writes another point of the front, up to its number.
+        pick_command: The command that writes another point of the front, up to its number, where there is one.
         baselines: Whether to train and measure baselines, which takes most of the time.
     """
     names = model.card.get("feature_names")

@@ -27,7 +27,6 @@ from sparsegen.verify import Exports
 if TYPE_CHECKING:
     from sparsegen.search.front import Front
 
-PICK_COMMAND = "sparsegen search ... --pick"
 MAIN_DEVICES = ("cortex-m4f", "cortex-m3", "cortex-m0plus", "rv32imc", "atmega328p")
 """Whose figures stand at the top of the page where no device is named: the first of these that was measured."""
 
@@ -55,8 +54,8 @@ class Subject:
     """Height and width where the features are pixels; ``None`` guesses."""
     name: str = "model"
     """Prefix of the symbols in the generated C."""
-    pick_command: str = PICK_COMMAND
-    """What writes another point of the front, before its number."""
+    pick_command: str | None = None
+    """The command that writes another point of the front, up to its number, where there is one."""
     with_baselines: bool = True
     """Whether to train and measure baselines, which takes the most time of all sections."""
 

@@ -216,7 +216,7 @@ def _line(found: Front, point: Point) -> FrontLine:
     )
 
 
-def _details(found: Front, point: Point, command: str) -> dict[str, Any]:
+def _details(found: Front, point: Point, command: str | None) -> dict[str, Any]:
     """Return what hovering and picking tell of a point, as text."""
     sure = "measured" if point.is_measured else "as the cost model predicts"
     facts = [
@@ -228,7 +228,11 @@ def _details(found: Front, point: Point, command: str) -> dict[str, Any]:
         ["format", printable(f"{point.dtype}, reads {point.reads}")],
     ]
     parameters = [[printable(str(key)), printable(_text(value))] for key, value in sorted(point.parameters.items())]
-    return {"facts": facts, "parameters": parameters, "command": printable(f"{command} {point.number}")}
+    return {
+        "facts": facts,
+        "parameters": parameters,
+        "command": None if command is None else printable(f"{command} {point.number}"),
+    }
 
 
 def _text(value: Any) -> str:
