@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from sparsegen.arrays import Array
 from sparsegen.bench import Cost
-from sparsegen.devices import DEVICES, Device, thin
+from sparsegen.devices import DEVICES, Device, Profile, thin
 from sparsegen.devices._emulated import EmulatedDevice
 from sparsegen.errors import SparsegenError
 from sparsegen.lowering.agreement import NO_CLASS, label_indices
@@ -61,6 +61,8 @@ class Contest:
     """The model's own accuracy on the same rows, whose groups count here too."""
     n_classes: int
     device: str
+    profile: Profile | None
+    """The part that the device stands for."""
     flash: int
     """Bytes that each may take."""
     n_train: int
@@ -73,10 +75,11 @@ class Contest:
     def cost(self, export: Export, rows: NDArray[Any]) -> Cost:
         """Return what a peer's export costs on the device, over a few of the rows."""
         device = self._device
-        measured = device.measure(export, thin(rows, MEASURED_ROWS))
+        timed = device if self.profile is None else device.timed_as(self.profile)
+        measured = timed.measure(export, thin(rows, MEASURED_ROWS))
         row_bytes = export.n_features * export.input_dtype.itemsize
         made_by = device.made_by(measuring=True)
-        return Cost(device.name, measured, export.table_bytes, device.profile, row_bytes, made_by=made_by)
+        return Cost(device.name, measured, export.table_bytes, self.profile, row_bytes, made_by=made_by)
 
     def judge(self, export: Export, rows: NDArray[Any], given: NDArray[np.integer[Any]]) -> tuple[Accuracy, str]:
         """Return how many of the tested rows a peer's C is right about, on the device.
@@ -110,7 +113,7 @@ def contest(subject: Subject) -> Contest | None:
     if len(np.unique(y[kept])) < len(subject.classes):  # peers number the classes that they have seen
         return None
     fill = subject.model.transform.filled
-    budget = None if subject.front is None else subject.front.budget.flash
+    budget = subject.flash_budget
     return Contest(
         np.asarray(fill(np.asarray(X, dtype=np.float64)))[kept],
         y[kept],
@@ -119,6 +122,7 @@ def contest(subject: Subject) -> Contest | None:
         tested.accuracy,
         len(subject.classes),
         cost.device,
+        cost.profile,
         cost.measurement.flash if budget is None else budget,
         len(known),
     )

@@ -41,7 +41,8 @@ def svc(contest: Contest, numbers: Format) -> Baseline:
             accuracy=contest.accuracy(np.array(model.classes)[exports.lowered.reference(contest.tests).labels]),
             least_flash=exports["portable"].table_bytes,
         )
-        (cost,) = bench_exports(exports, thin(contest.tests, MEASURED_ROWS), [contest.device])
+        rows = thin(contest.tests, MEASURED_ROWS)
+        (cost,) = bench_exports(exports, rows, [contest.device], profile=contest.profile)
     except SparsegenError as error:
         return failed(baseline, error)
     return replace(baseline, cost=cost)
