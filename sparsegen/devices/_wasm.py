@@ -15,6 +15,8 @@ from sparsegen.devices._toolchain import (
     SECTION_FLAGS,
     TOOL_SECONDS,
     compile_with,
+    entry,
+    has_classes,
     installed,
     standard,
     write_files,
@@ -43,23 +45,14 @@ def missing() -> str | None:
     return None if installed("ziglang") else f"ziglang not found; install it with: {DEVICES_EXTRA}"
 
 
-def entry(export: Export) -> str:
-    """Return the function that makes a prediction: a class, or the value of a regression."""
-    return f"{export.name}_{'predict' if _has_classes(export) else 'value'}"
-
-
 def functions(export: Export) -> tuple[str, ...]:
     """Return the model's functions that the module exports."""
     integer = export.score_dtype.kind != "f"
     names = ["scores", "selftest"]
-    names += ["label"] if _has_classes(export) else []
+    names += ["label"] if has_classes(export) else []
     names += ["in_range"] if integer else []
     names += [] if export.probability_row is None else ["probabilities"]
     return (entry(export), *(f"{export.name}_{what}" for what in names))
-
-
-def _has_classes(export: Export) -> bool:
-    return export.lowered is None or bool(export.lowered.model.classes)
 
 
 def build_module(export: Export, seconds: float = TOOL_SECONDS) -> bytes:

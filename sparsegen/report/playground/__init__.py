@@ -17,7 +17,8 @@ from markupsafe import Markup
 from numpy.typing import NDArray
 
 from sparsegen.arrays import Array
-from sparsegen.devices._wasm import build_module, entry
+from sparsegen.devices._toolchain import entry
+from sparsegen.devices._wasm import build_module
 from sparsegen.lowering.integer_program import IntegerProgram
 from sparsegen.lowering.lowered import Lowered
 from sparsegen.model import LARGEST
