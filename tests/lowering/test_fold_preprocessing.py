@@ -54,9 +54,9 @@ def described(program):
 def test_the_ways_are_tried_from_the_cheapest_to_the_most_careful(kernels, transform, expected):
     of = model(kernels, 5, 4, (0, 1, 2), **transform)
     found = list(ways(of, ROWS))
-    assert [" ".join(described(way)) for way in ways] == expected
+    assert [" ".join(described(way)) for way in found] == expected
     wanted = of.scores(ROWS)
-    for way in ways:
+    for way in found:
         np.testing.assert_allclose(way.scores(ROWS), wanted, atol=2e-5 * max(1.0, float(np.abs(wanted).max())))
         assert np.array_equal(way.intercept, of.intercept)
         if way.offset is not None:
@@ -81,10 +81,10 @@ def test_rounded_tables_cost_nothing_in_the_middle_of_the_data(projected, kernel
 def chosen(errors, monkeypatch):
     """Return which of the ways is taken where they have these errors."""
     of = model([rbf()], 5, 4, (0, 1), offset=OFFSET)
-    found = iter(errors)
-    monkeypatch.setattr(MODULE, "rounding_error", lambda *_: next(found))
+    remaining = iter(errors)
+    monkeypatch.setattr(MODULE, "rounding_error", lambda *_: next(remaining))
     found = [described(way) for way in ways(of, ROWS)]
-    return ways.index(described(fold_preprocessing(of, ROWS)))
+    return found.index(described(fold_preprocessing(of, ROWS)))
 
 
 @pytest.mark.parametrize(
