@@ -72,7 +72,7 @@ class Histogram:
 
 def section(subject: Subject) -> Section | None:
     """Return the section; ``None`` for a model without classes."""
-    if not subject.is_classifier:
+    if not subject.has_classes:
         return None
     html = fill(
         "confidence.html.j2",
@@ -84,12 +84,12 @@ def section(subject: Subject) -> Section | None:
 
 
 def _reliability(subject: Subject) -> Reliability | None:
-    model, tested = subject.model, subject.tested
-    known = tested.wanted != NO_CLASS
+    model, tested, answers = subject.model, subject.tested, subject.answers
+    known = answers.wanted != NO_CLASS
     if model.calibration is None or not known.any():
         return None
     probabilities = model.calibration(tested.scores)[known]
-    wanted = tested.wanted[known]
+    wanted = answers.wanted[known]
     confidences, right = probabilities.max(axis=1), probabilities.argmax(axis=1) == wanted
     drawn = frame(SIZE, (0, 1), (0, 1), ("probability that the model gives", "share of rows that are right"))
     tenths = np.minimum((confidences * TENTHS).astype(int), TENTHS - 1)
@@ -125,14 +125,14 @@ def _dot(drawn: Frame, confidence: float, right: int, rows: int, all_rows: int) 
 
 
 def _histogram(subject: Subject) -> Histogram:
-    tested, labels = subject.tested, subject.classes
+    tested, answers, labels = subject.tested, subject.answers, subject.classes
     if subject.model.n_outputs == 1:
         score = tested.scores[:, 0]
-        groups = [(f"c{k}", labels[k], score[tested.wanted == k]) for k in (0, 1)]
+        groups = [(f"c{k}", labels[k], score[answers.wanted == k]) for k in (0, 1)]
         caption = f"Scores by true class: {labels[1]} where a score is above 0, otherwise {labels[0]}."
         return _bars(groups, "score", caption)
     leads = DECISIONS[subject.model.decision].leads(tested.scores)
-    groups = [("good", "right label", leads[tested.right]), ("bad", "wrong label", leads[~tested.right])]
+    groups = [("good", "right label", leads[answers.right]), ("bad", "wrong label", leads[~answers.right])]
     caption = "The lead of the label that a row was given, over the next one: short leads are where mistakes happen."
     if subject.model.decision != "largest":
         caption = "How far a row's closest vote is from being another one: short leads are where mistakes happen."

@@ -38,8 +38,8 @@ def _warnings(subject: Subject) -> list[str]:
     copies = subject.model.card.get("test_copies")
     if copies:
         told.append(f"{copies} of the test rows are copies of training rows, and count as known")
-    if subject.tested.unknown:
-        told.append(f"{subject.tested.unknown} rows have labels that the model does not know; they count as wrong")
+    if subject.has_classes and subject.answers.unknown:
+        told.append(f"{subject.answers.unknown} rows have labels that the model does not know; they count as wrong")
     if train is None:
         held = held_out(subject.model.card, rows.X)
         if held is not None and held.any() and not held.all():
