@@ -11,7 +11,7 @@ from sparsegen.arrays import Array
 from sparsegen.lowering.agreement import NO_CLASS
 from sparsegen.model.decision import DECISIONS
 from sparsegen.model.probability_quality import measure_probabilities
-from sparsegen.promised import bound, wilson
+from sparsegen.promised import Accuracy, bound
 from sparsegen.report.axis import place
 from sparsegen.report.figures import plural
 from sparsegen.report.frame import Frame, frame
@@ -77,6 +77,7 @@ def section(subject: Subject) -> Section | None:
     html = fill(
         "confidence.html.j2",
         which=subject.tested.which,
+        unit="rows" if subject.answers.accuracy.independent is None else "groups of rows",
         reliability=_reliability(subject),
         histogram=_histogram(subject),
     )
@@ -96,11 +97,9 @@ def _reliability(subject: Subject) -> Reliability | None:
     dots = []
     for tenth in range(TENTHS):
         inside = tenths == tenth
-        rows = int(np.count_nonzero(inside))
-        if rows:
-            dots.append(
-                _dot(drawn, float(confidences[inside].mean()), int(np.count_nonzero(right[inside])), rows, len(right))
-            )
+        if inside.any():
+            found = answers.accuracy.on(int(np.count_nonzero(right[inside])), int(np.count_nonzero(inside)))
+            dots.append(_dot(drawn, float(confidences[inside].mean()), found, len(right)))
     shares = np.bincount(wanted, minlength=len(model.classes)) / len(wanted)
     quality = measure_probabilities(probabilities, wanted, shares)
     losses = (
@@ -111,15 +110,15 @@ def _reliability(subject: Subject) -> Reliability | None:
     return Reliability(drawn, dots, losses)
 
 
-def _dot(drawn: Frame, confidence: float, right: int, rows: int, all_rows: int) -> Dot:
-    share, (low, high) = right / rows, wilson(right / rows, rows)
-    told = f"{plural(rows, 'row')} of confidence {confidence:.2f} on average, of which {right} are right"
+def _dot(drawn: Frame, confidence: float, found: Accuracy, all_rows: int) -> Dot:
+    low, high = found.interval
+    told = f"{plural(found.rows, 'row')} of confidence {confidence:.2f} on average, of which {found.correct} are right"
     return Dot(
         place(drawn.x(confidence)),
-        place(drawn.y(share)),
+        place(drawn.y(found.share)),
         place(drawn.y(low)),
         place(drawn.y(high)),
-        place(3.0 + 7.0 * (rows / all_rows) ** 0.5),
+        place(3.0 + 7.0 * (found.rows / all_rows) ** 0.5),
         told,
     )
 
