@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -142,6 +143,10 @@ def search(
 
     for path in (output, *(path for path in (plot, report) if path is not None)):
         require_writable(path, force=force)
+    if report is not None:
+        from sparsegen.report.vega import require_vega
+
+        require_vega()
     share = {} if test_size is None else {"test_size": test_size}
     seconds = None if time is None else parse_seconds(time)
     with progress_bars():
@@ -183,14 +188,14 @@ def search(
 
             write_atomic(plot, draw(found.front), force=force)
         if report is not None:
-            write_atomic(report, _page(found), force=force)
+            write_atomic(report, _page(found, data_file), force=force)
     print_found(found, output, as_json, verbose=verbose)
     for written, what in ((plot, "drawn in"), (report, "page in")):
         if written is not None and not as_json:
             say(f"{what} {written}")
 
 
-def _page(found: Found) -> bytes:
+def _page(found: Found, data_file: Path) -> bytes:
     """Return the page about what was found."""
     from sparsegen.report import report as make_page
 
@@ -201,7 +206,9 @@ def _page(found: Found) -> bytes:
         train_set=winner.train_set,
         front=found.front,
         devices=[found.front.device],
+        profile=winner.cost.profile,
         numbers=winner.candidate.format,
+        pick_command=f"sparsegen search {shlex.quote(data_file.name)} ... --pick",
     )
 
 

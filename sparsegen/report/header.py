@@ -111,7 +111,10 @@ def _time(cost: Cost) -> Key:
         number, unit = milliseconds(cost.milliseconds).split()
         clock = f"mean of a prediction at {cost.profile.clock_hz / 1e6:g} MHz"
         return Key(
-            "Time", number, unit, f"{clock}, an estimate" if cost.is_estimate else f"{clock}, exact to the cycle"
+            "Time",
+            number,
+            unit,
+            f"{clock}, estimated on the slow side" if cost.is_estimate else f"{clock}, exact to the cycle",
         )
     if cost.measurement.instructions is not None:
         return Key("Work", f"{cost.measurement.instructions:,.0f}", "instructions", "mean of a prediction")

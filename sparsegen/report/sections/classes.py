@@ -47,7 +47,7 @@ class ClassLine:
     precision_interval: str
 
 
-def classes(subject: Subject) -> Section | None:
+def section(subject: Subject) -> Section | None:
     """Return the section; ``None`` for a model without classes, or where no row has a class that it knows."""
     if not subject.is_classifier:
         return None

@@ -70,7 +70,7 @@ class Histogram:
     caption: str
 
 
-def confidence(subject: Subject) -> Section | None:
+def section(subject: Subject) -> Section | None:
     """Return the section; ``None`` for a model without classes."""
     if not subject.is_classifier:
         return None

@@ -32,7 +32,7 @@ class FeatureLine:
     lost: str | None
 
 
-def features(subject: Subject) -> Section | None:
+def section(subject: Subject) -> Section | None:
     """Return the map or the bars of which features matter."""
     tested = subject.tested
     found = importance(subject.model, tested.X, tested.wanted if subject.is_classifier else None)

@@ -41,7 +41,7 @@ class FrontLine:
     is_picked: bool
 
 
-def front(subject: Subject) -> Section | None:
+def section(subject: Subject) -> Section | None:
     """Return the plot and the table of the front; ``None`` where no search was made."""
     found = subject.front
     if found is None:
@@ -102,6 +102,7 @@ def spec(found: Front) -> dict[str, Any]:
     }
     places = {"x": {"field": "flash", **flash}, "y": {"field": "score", **score}}
     return {
+        "description": f"{_score_name(found)} over flash; the table below has every point of the front",
         "width": "container",
         "height": HEIGHT,
         "background": None,
@@ -157,10 +158,10 @@ def _limit(found: Front, largest: int) -> list[dict[str, Any]]:
         return []
     at = {"x": {"datum": most, "type": "quantitative"}}
     rule = {"type": "rule", "strokeDash": [5, 4], "tooltip": None}
-    text = {"type": "text", "align": "left", "baseline": "bottom", "dx": 6, "dy": -6, "text": "budget", "tooltip": None}
+    text = {"type": "text", "align": "left", "baseline": "top", "dx": 6, "dy": 4, "text": "budget", "tooltip": None}
     once: dict[str, Any] = {"values": [{}]}
-    at_the_foot = {**at, "y": {"value": HEIGHT}}
-    return [{"data": once, "mark": rule, "encoding": at}, {"data": once, "mark": text, "encoding": at_the_foot}]
+    on_top = {**at, "y": {"value": 0}}
+    return [{"data": once, "mark": rule, "encoding": at}, {"data": once, "mark": text, "encoding": on_top}]
 
 
 def _drawn(found: Front) -> list[Point]:
@@ -215,7 +216,7 @@ def _line(found: Front, point: Point) -> FrontLine:
     )
 
 
-def _details(found: Front, point: Point, command: str) -> dict[str, Any]:
+def _details(found: Front, point: Point, command: str | None) -> dict[str, Any]:
     """Return what hovering and picking tell of a point, as text."""
     sure = "measured" if point.is_measured else "as the cost model predicts"
     facts = [
@@ -227,7 +228,11 @@ def _details(found: Front, point: Point, command: str) -> dict[str, Any]:
         ["format", printable(f"{point.dtype}, reads {point.reads}")],
     ]
     parameters = [[printable(str(key)), printable(_text(value))] for key, value in sorted(point.parameters.items())]
-    return {"facts": facts, "parameters": parameters, "command": printable(f"{command} {point.number}")}
+    return {
+        "facts": facts,
+        "parameters": parameters,
+        "command": None if command is None else printable(f"{command} {point.number}"),
+    }
 
 
 def _text(value: Any) -> str:

@@ -20,7 +20,7 @@ HIDDEN = {"held_out", "ranges", "projected_ranges", "feature_names", "confusion"
 """What the card says for programs, or what stands elsewhere on the page."""
 
 
-def notes(subject: Subject) -> Section:
+def section(subject: Subject) -> Section:
     """Return warnings on the data first, then what is proved of the C, and the model's card."""
     card = [
         (printable(str(key)).replace("_", " "), _words(value))

@@ -54,7 +54,7 @@ class Group:
     panel: Panel | None
 
 
-def vectors(subject: Subject) -> Section | None:
+def section(subject: Subject) -> Section | None:
     """Return the drawings; ``None`` where the vectors cannot be drawn."""
     try:
         raw = _raw(subject)
