@@ -225,6 +225,8 @@ def _nothing(records: list[Record], seconds: float | None, pick: int | None) -> 
     """Return the sentence for a search that finished no candidate."""
     if pick is not None and not records:
         return "the study holds no search of this; pick with the options that were searched with"
+    if records and all(record.candidate is None for record in records):
+        return "nothing that was tried fits the budget; allow more, or use fewer features or classes"
     reasons = [record.reason for record in records if record.state == FAILED and record.reason]
     if reasons:
         return f"every candidate failed, the last one because {reasons[-1]}"
