@@ -43,15 +43,22 @@ Draw = Callable[[Rows], Numbers]
 
 def start_rows(Y: Array, m: int, rng: np.random.RandomState) -> NDArray[np.intp]:
     """Return rows to place m vectors by, in which every class has its share; all rows where there are no more."""
-    wanted = max(START_ROWS, START_ROWS_PER_VECTOR * m)
-    if len(Y) <= wanted:
-        return np.arange(len(Y))
     owner = class_of(Y)
-    picked = []
-    for k in np.unique(owner):
-        own = np.flatnonzero(owner == k)
-        picked.append(rng.choice(own, int(np.ceil(wanted / len(Y) * len(own))), replace=False))
+    present, of_class = np.unique(owner, return_counts=True)
+    ordinals = start_ordinals(of_class, max(START_ROWS, START_ROWS_PER_VECTOR * m), rng)
+    picked = [np.flatnonzero(owner == k)[own] for k, own in zip(present, ordinals, strict=True)]
     return np.sort(np.concatenate(picked))
+
+
+def start_ordinals(of_class: NDArray[np.int64], wanted: int, rng: np.random.RandomState) -> list[NDArray[np.intp]]:
+    """Return which rows of each class to take, counted within the class, so that about ``wanted`` are taken in all.
+
+    ``of_class`` says how many there are; all of them are taken where there are no more.
+    """
+    n = int(of_class.sum())
+    if n <= wanted:
+        return [np.arange(own) for own in of_class.tolist()]
+    return [rng.choice(own, int(np.ceil(wanted / n * own)), replace=False) for own in of_class.tolist()]
 
 
 def n_steps(n_rows: int) -> int:
@@ -77,7 +84,10 @@ class StochasticEnd:
 
 
 class MinibatchObjective:
-    """The objective above: its gradients on minibatches of float32 rows, of which ``offset`` is subtracted."""
+    """The objective above: its gradients on minibatches of float32 rows, of which ``offset`` is subtracted.
+
+    ``n_rows`` is the n of the objective where ``X`` is a sample of more rows.
+    """
 
     def __init__(
         self,
@@ -91,6 +101,7 @@ class MinibatchObjective:
         rho: float = 0.0,
         offset: Array | None = None,
         draw: Draw | None = None,
+        n_rows: int | None = None,
     ) -> None:
         self.X, self.kernel, self.loss = X, kernel, loss
         self._draw: Draw = X.__getitem__ if draw is None else draw
@@ -103,7 +114,7 @@ class MinibatchObjective:
         self._row_scale: Numbers | None = None if scale is None else scale.astype(np.float32)[:, None]
         self.b: Numbers = (Y.mean(axis=0) if scale is None else scale @ Y / len(Y)).astype(np.float32)
         self._offset = None if offset is None else offset.astype(np.float32)
-        self._weight = np.float32(1.0 / (loss.mean_weight * len(X)))
+        self._weight = np.float32(1.0 / (loss.mean_weight * (n_rows or len(X))))
         self._rho = np.float32(rho)
         self._calls = 0
         self._norm: tuple[Numbers, Numbers] | None = None
