@@ -51,14 +51,31 @@ class Cost:
         return None if self.profile is None else _share(self.ram_with_input, self.profile.ram_bytes)
 
     @property
+    def is_estimate(self) -> bool:
+        """Whether the cycles, and the time with them, are those of a model of the core's timing."""
+        return self.measurement.cycles is None and self.measurement.estimate is not None
+
+    @property
+    def cycles(self) -> float | None:
+        """Mean clock cycles: exact, or an estimate on the slow side; ``None`` where neither is known."""
+        estimate = self.measurement.estimate
+        return estimate.cycles if self.is_estimate and estimate is not None else self.measurement.cycles
+
+    @property
+    def worst_cycles(self) -> int | None:
+        """Most clock cycles of any measured row: exact, or an estimate on the slow side."""
+        estimate = self.measurement.estimate
+        return estimate.worst_cycles if self.is_estimate and estimate is not None else self.measurement.worst_cycles
+
+    @property
     def milliseconds(self) -> float | None:
-        """Mean time at the part's clock, if cycles are known."""
-        return None if self.profile is None else _share(self.measurement.cycles, self.profile.clock_hz / 1000)
+        """Mean time at the part's clock, if cycles are known or estimated."""
+        return None if self.profile is None else _share(self.cycles, self.profile.clock_hz / 1000)
 
     @property
     def worst_milliseconds(self) -> float | None:
-        """Longest time of any measured row at the part's clock, if cycles are known."""
-        return None if self.profile is None else _share(self.measurement.worst_cycles, self.profile.clock_hz / 1000)
+        """Longest time of any measured row at the part's clock, if cycles are known or estimated."""
+        return None if self.profile is None else _share(self.worst_cycles, self.profile.clock_hz / 1000)
 
     @property
     def problem(self) -> str | None:
@@ -78,7 +95,7 @@ class Cost:
             ("{:,} bytes of flash", measured.flash),
             ("{:,} bytes of RAM with its input", self.ram_with_input),
             ("{:,.0f} instructions", measured.instructions),
-            ("{:,.0f} cycles", measured.cycles),
+            ("{:,.0f} cycles", self.cycles),
             ("{:.3g} ms", self.milliseconds),
             ("{:.2f} microseconds", measured.latency_us),
         )

@@ -66,8 +66,6 @@ def search(
 
     At most 2000 rows are used and descents are cut short; of equally good pairs the smoothest wins (small C and gamma).
     """
-    from sklearn.model_selection import train_test_split
-
     require_metric(metric)
     names = _searched(estimator)
     if not names:
@@ -77,12 +75,11 @@ def search(
             f"choosing {' and '.join(names)} by cross-validation needs {reason}, or give numbers in place of auto"
         )
     if len(X) > MAX_ROWS:
-        stratify = y if len(np.unique(y)) <= min(MAX_ROWS, len(X) - MAX_ROWS) else None
-        kept, _ = train_test_split(np.arange(len(X)), train_size=MAX_ROWS, random_state=seed, stratify=stratify)
+        kept = sample(y, MAX_ROWS, seed)
         X, y, groups = X[kept], y[kept], None if groups is None else groups[kept]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # about rare classes here and about candidates below, none about the result
-        splits = _splits(X, y, groups, seed)
+        splits = make_splits(X, y, groups, seed)
         folds = len(splits)
         values = {"gamma": _gammas(X), "C": C_VALUES}
         n_tried = sum(len(values[name]) for name in names) - (len(names) > 1)  # C_START has been tried by then
@@ -117,7 +114,20 @@ def too_few(y: NDArray[Any], groups: Groups | None) -> str | None:
     return f"two training {kind} of every class, but class {lonely!r} has one; add {kind} of it"
 
 
-def _splits(X: Array, y: NDArray[Any], groups: Groups | None, seed: int) -> Splits:
+def sample(y: NDArray[Any], most: int, seed: int) -> NDArray[np.intp]:
+    """Return the places of at most so many rows, with the classes' shares kept where they can be."""
+    from sklearn.model_selection import train_test_split
+
+    every = np.arange(len(y))
+    if len(y) <= most:
+        return every
+    classes, counts = np.unique(y, return_counts=True)
+    shares = y if counts.min() >= 2 and len(classes) <= min(most, len(y) - most) else None
+    kept: NDArray[np.intp] = train_test_split(every, train_size=most, random_state=seed, stratify=shares)[0]
+    return kept
+
+
+def make_splits(X: Array, y: NDArray[Any], groups: Groups | None, seed: int) -> Splits:
     """Return folds that keep the classes' shares, and groups together."""
     from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 

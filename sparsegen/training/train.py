@@ -68,7 +68,7 @@ def train(
             estimator.set_params(**dict.fromkeys(left, AUTO))
         elif train_set.groups is not None:
             complaints.append(f"{' and '.join(left)} kept the default: cross-validation needs {lacking}")
-    scaler = _scaler(scale)
+    scaler = make_scaler(scale)
     check_sets(train_set, test_set, getattr(estimator, "n_vectors", None))
     started = time.perf_counter()
     with one_thread():
@@ -226,7 +226,8 @@ def check_sets(train_set: Dataset, test_set: Dataset, n_vectors: object) -> None
         data.require_rows(train_set, n_vectors)
 
 
-def _scaler(scale: str) -> Any:
+def make_scaler(scale: str) -> Any:
+    """Return the scikit-learn scaler of a name, or ``None`` for none."""
     from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
     if scale not in SCALERS:
