@@ -200,7 +200,7 @@ def test_processes_of_a_cluster_give_the_same_bytes_as_this_thread(rows: tuple[n
     expected = machine.fit(*split(X, y)).model_
     with (
         distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, memory_limit=0
+            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0", memory_limit=0
         ) as cluster,
         distributed.Client(cluster),
         dask.config.set(scheduler=None),
