@@ -47,7 +47,7 @@ class DaskEngine(Engine):
     def slots(self) -> int:
         """Threads of the workers there are now; one at least, so that a search waits for them to come back."""
         with suppress(OSError):
-            return max(1, sum(self._client.nthreads().values()))
+            return max(1, int(sum(self._client.nthreads().values())))
         return 1
 
     def submit(self, task: Task) -> Future[Outcome]:

@@ -106,7 +106,7 @@ def test_rows_that_vanish_every_time_are_an_error(engine: DaskEngine, monkeypatc
         return future
 
     monkeypatch.setattr(engine._client, "submit", submit)
-    with pytest.raises(ToolError, match="the Dask cluster at .* was lost"):
+    with pytest.raises(ToolError, match=r"the Dask cluster at .* was lost"):
         engine.submit(tasks(1)[0]).result(60)
 
 
@@ -152,7 +152,7 @@ def test_a_worker_that_cannot_run_sparsegen_is_an_error(
 def test_an_address_without_a_scheduler_is_an_error(problem: Problem, monkeypatch: pytest.MonkeyPatch) -> None:
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
     monkeypatch.setattr(engine_module, "CONNECT_SECONDS", 0.2)
-    with pytest.raises(ToolError, match="there is no Dask scheduler at 127.0.0.1:9 "):
+    with pytest.raises(ToolError, match=r"there is no Dask scheduler at 127\.0\.0\.1:9 "):
         start(problem, 1, "dask://127.0.0.1:9")
 
 
