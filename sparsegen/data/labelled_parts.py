@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -35,6 +36,8 @@ class LabelledParts:
     """(n_parts, n_classes) rows of each class in each part"""
     n_features: int
     feature_names: NDArray[Any] | None = None
+    shuffled: Callable[[int, np.random.RandomState], Iterator[tuple[NDArray[np.float32], Indices]]] | None = None
+    """Yields minibatches of so many rows, without end; ``None`` where rows cannot be had in random order."""
 
     @property
     def n_rows(self) -> int:

@@ -45,7 +45,7 @@ from sparsegen.methods.shared.slmc_in_parts import WeighedParts
 from sparsegen.methods.shared.slmc_objective import EXACT_COEFFICIENTS
 from sparsegen.methods.shared.slmc_rows import RowsInMemory, RowsInParts, SlmcRows
 from sparsegen.methods.shared.start import column_means, start_projection, start_vectors
-from sparsegen.methods.shared.stochastic import Draw, n_steps
+from sparsegen.methods.shared.stochastic import Draw
 from sparsegen.solvers.newton import Loss
 
 LEAST_PENALTY, PENALTY_PER_ROW = 10.0, 0.006  # chosen on held-out rows of digits, letter, USPS and MNIST
@@ -167,7 +167,7 @@ class SLMC(MovableVectors, SingleKernelClassifier):
             objective = rows.objective(P, rho, offset)
             if stochastic:
                 batches = rows.minibatches(Z, P, rho, offset)
-                end = batches.descend(self.steps or n_steps(len(batches.X)), rng, title)
+                end = batches.descend(self.steps or batches.default_steps, rng, title)
                 objective.start_from(end.beta, end.b)
                 found.append(objective.expansion(end.Z, end.P, end.steps))
             elif self.optimize == "vectors":

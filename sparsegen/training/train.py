@@ -6,6 +6,8 @@ import inspect
 import re
 import time
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -157,17 +159,27 @@ def _fit(
     estimator: SparseClassifier, scaler: Any, train_set: Dataset, seed: int, metric: str
 ) -> tuple[SparseModel, SearchResult | None, list[str]]:
     """Return the model, the search for its parameters, and what training warned of."""
-    from sklearn.exceptions import ConvergenceWarning
     from sklearn.pipeline import make_pipeline
 
+    with training_errors() as told:
+        rows = train_set.X if scaler is None else scaler.fit_transform(train_set.X)
+        found = search(estimator, rows, train_set.y, seed, groups=train_set.groups, metric=metric)
+        together = {"groups": train_set.groups} if getattr(estimator, "probability", False) else {}
+        estimator.fit(rows, train_set.y, **together)
+        model = from_sklearn(estimator if scaler is None else make_pipeline(scaler, estimator))
+    return model, found, told
+
+
+@contextmanager
+def training_errors() -> Iterator[list[str]]:
+    """Turn what breaks inside into sentences; the list is of what training warned of, once it is over."""
+    from sklearn.exceptions import ConvergenceWarning
+
+    told: list[str] = []
     try:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            rows = train_set.X if scaler is None else scaler.fit_transform(train_set.X)
-            found = search(estimator, rows, train_set.y, seed, groups=train_set.groups, metric=metric)
-            together = {"groups": train_set.groups} if getattr(estimator, "probability", False) else {}
-            estimator.fit(rows, train_set.y, **together)
-            model = from_sklearn(estimator if scaler is None else make_pipeline(scaler, estimator))
+            yield told
     except InvalidParameterError as error:
         raise OptionError(parameter_sentence(str(error))) from None
     except (ArithmeticError, ValueError) as error:  # NumPy's and SciPy's words for numbers that grew out of range
@@ -177,8 +189,9 @@ def _fit(
             f"training broke down ({str(error).rstrip('.')}); bring gamma and C closer to 1, or scale the features"
         ) from error
     # Overflow on the way (RuntimeWarning) is no news to the user where the model came out finite.
-    told = [str(warning.message) for warning in caught if issubclass(warning.category, ConvergenceWarning)]
-    return model, found, list(dict.fromkeys(told))
+    told += dict.fromkeys(
+        str(warning.message) for warning in caught if issubclass(warning.category, ConvergenceWarning)
+    )
 
 
 def parameter_sentence(text: str) -> str:

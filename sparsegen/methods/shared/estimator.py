@@ -56,6 +56,7 @@ if TYPE_CHECKING:
 
         def get_params(self, deep: bool = True) -> dict[str, Any]: ...  # noqa: D102
         def set_params(self, **parameters: Any) -> Self: ...  # noqa: D102
+        def _validate_params(self) -> None: ...
 else:
 
     class Classifier(ClassifierMixin, BaseEstimator):

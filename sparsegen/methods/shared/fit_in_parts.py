@@ -34,6 +34,7 @@ def fit_in_parts(estimator: Estimator, X: Any, y: Any, sample_weight: object = N
 
 def train_in_parts(estimator: Estimator, rows: LabelledParts) -> Estimator:
     """Train an estimator on rows in parts and return it."""
+    estimator._validate_params()
     estimator.classes_, estimator.n_features_in_ = rows.classes, rows.n_features
     if rows.feature_names is not None:
         estimator.feature_names_in_ = rows.feature_names

@@ -23,6 +23,7 @@ from sparsegen.methods.shared.stochastic import (
     START_ROWS_PER_VECTOR,
     Draw,
     MinibatchObjective,
+    StreamedObjective,
     draw_all,
     start_ordinals,
     start_rows,
@@ -112,7 +113,7 @@ class RowsInMemory(SlmcRows):
 
 
 class RowsInParts(SlmcRows):
-    """Parts, such as blocks on a cluster; minibatches are of a sample of their rows, W is of all."""
+    """Parts: blocks on a cluster, of which a sample makes minibatches, or of a file, which gives them of all rows."""
 
     def __init__(self, given: WeighedParts, kernel: BoundKernel, rng: np.random.RandomState) -> None:
         self._given, self._kernel, self._rng = given, kernel, rng
@@ -133,16 +134,18 @@ class RowsInParts(SlmcRows):
         return SlmcInParts(self._given, self._kernel, P, rho, offset)
 
     def minibatches(self, Z: Array, P: Array | None, rho: float, offset: Array | None) -> MinibatchObjective:
-        """Return what descends by minibatches of a sample, in which every class has its share."""
+        """Return what descends by minibatches of all rows, or of a sample in which every class has its share."""
+        given, shuffled = self._given, self._given.rows.shuffled
         if self._sample is None:
-            self._sample = self._taken(SAMPLE_ROWS, self._rng)
+            self._sample = self._taken(SAMPLE_ROWS if shuffled is None else START_ROWS, self._rng)
         X, Y, weights = self._sample
-        C: float | Array = float(self._given.C[0])
+        C: float | Array = float(given.C[0])
         if weights is not None:
             C = weights.loss
-        return MinibatchObjective(
-            X, Y, self._kernel, Loss(self._given.loss, C), Z, P, rho=rho, offset=offset, n_rows=self.n
-        )
+        loss = Loss(given.loss, C)
+        if shuffled is None:
+            return MinibatchObjective(X, Y, self._kernel, loss, Z, P, rho=rho, offset=offset, n_rows=self.n)
+        return StreamedObjective(shuffled, (X, Y), given.C, self.n, self._kernel, loss, Z, P, rho=rho, offset=offset)
 
     def _taken(self, wanted: int, rng: np.random.RandomState) -> Few:
         rows, C = self._given.rows, self._given.C
