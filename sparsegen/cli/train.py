@@ -146,7 +146,7 @@ def train(
 
     require_writable(output, force=force)
     with progress_bars():
-        share = {} if test_size is None else {"test_size": test_size}
+        share: dict[str, Any] = {} if test_size is None else {"test_size": test_size}
         columns: dict[str, Any] = {"keep": column_names(features), "drop": column_names(drop), "missing": missing}
         about: dict[str, Any] = {"method": method, "scale": scale, "seed": seed, "parameters": parameters, "metric": metric}
         wish = Wish(label, labels, group=group, **columns)
