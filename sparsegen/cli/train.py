@@ -148,7 +148,13 @@ def train(
     with progress_bars():
         share: dict[str, Any] = {} if test_size is None else {"test_size": test_size}
         columns: dict[str, Any] = {"keep": column_names(features), "drop": column_names(drop), "missing": missing}
-        about: dict[str, Any] = {"method": method, "scale": scale, "seed": seed, "parameters": parameters, "metric": metric}
+        about: dict[str, Any] = {
+            "method": method,
+            "scale": scale,
+            "seed": seed,
+            "parameters": parameters,
+            "metric": metric,
+        }
         wish = Wish(label, labels, group=group, **columns)
         if (rows := stream_if_large(data_file, wish, always=stream)) is not None:
             test_set = None if test_data is None else test_rows(test_data, label, rows)

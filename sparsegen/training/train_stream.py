@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from sparsegen import data
 from sparsegen.arrays import Array
 from sparsegen.data import Dataset
+from sparsegen.data.checks import has_names
 from sparsegen.data.columns import Column
 from sparsegen.data.data_file import TEST_SIZE
 from sparsegen.data.labelled_parts import CodedRows
@@ -136,8 +137,9 @@ def train_stream(
 
 def test_rows(path: Path, label: Column | None, stream: Stream) -> Dataset:
     """Return the rows of a file of their own to test on, in the order of a stream's features."""
-    rows = data.read(path, label, part="test")
-    return data.match_features(rows, stream.feature_names, len(stream.feature_names))
+    names = stream.feature_names
+    rows = data.read(path, label, part="test", keep=names if has_names(names) else ())
+    return data.match_features(rows, names, len(names))
 
 
 def _choose(
