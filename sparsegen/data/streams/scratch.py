@@ -15,7 +15,6 @@ from __future__ import annotations
 import shutil
 import tempfile
 from collections.abc import Iterator
-from pathlib import Path
 from types import TracebackType
 from typing import Any, BinaryIO, Self
 
@@ -36,22 +35,20 @@ Floats = NDArray[np.float32]
 
 
 class Scratch:
-    """A temporary file of rows and class indices, gone when the ``with`` ends."""
+    """A temporary file of rows and class indices, gone when the ``with`` ends or the process does."""
 
     def __init__(self, n_features: int, n_rows: int) -> None:
         self._width = n_features
-        self._folder = tempfile.TemporaryDirectory(prefix="sparsegen-")
-        free, needed = shutil.disk_usage(self._folder.name).free, n_rows * (4 * n_features + 2)
+        folder = tempfile.gettempdir()
+        free, needed = shutil.disk_usage(folder).free, n_rows * (4 * n_features + 2)
         if needed > free:
-            self._folder.cleanup()
             raise DataError(
-                f"{needed >> 20:,} MiB of temporary files are needed, but {free >> 20:,} MiB are free in "
-                f"{Path(self._folder.name).parent}; set the environment variable TMPDIR to a folder with more room"
+                f"{needed >> 20:,} MiB of temporary files are needed, but {free >> 20:,} MiB are free in {folder}; set "
+                "the environment variable TMPDIR to a folder with more room"
             )
         self.n_rows = 0
-        folder = Path(self._folder.name)
-        self._rows = (folder / "rows").open("w+b", buffering=0)  # closed when the ``with`` ends
-        self._codes = (folder / "codes").open("w+b", buffering=0)
+        self._rows: BinaryIO = tempfile.TemporaryFile(buffering=0)  # type: ignore[assignment]  # noqa: SIM115
+        self._codes: BinaryIO = tempfile.TemporaryFile(buffering=0)  # type: ignore[assignment]  # noqa: SIM115
 
     def __enter__(self) -> Self:
         """Return the file."""
@@ -63,7 +60,6 @@ class Scratch:
         """Remove it."""
         self._rows.close()
         self._codes.close()
-        self._folder.cleanup()
 
     def append(self, X: Floats, index: Indices) -> None:
         """Write rows at the end."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import shutil
+import tempfile
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -31,9 +32,12 @@ def test_rows_come_back_as_they_were_written_in_parts() -> None:
         assert codes.tolist() == index[10:15].tolist()
         rows = scratch.labelled(np.array(["a", "b", "c"]))
         assert rows.of_class.tolist() == np.bincount(index).tolist()
-        folder = Path(scratch._folder.name)
-        assert folder.stat().st_mode & 0o077 == 0  # the rows are nobody else's business
-    assert not folder.exists()
+
+
+def test_nothing_is_left_and_nobody_else_can_look(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    with filled(np.arange(50) % 2):
+        assert not list(tmp_path.iterdir())  # not even if this process were killed now
 
 
 def test_parts_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -81,16 +85,9 @@ def test_pools_of_a_file_sorted_by_class_are_mixed_as_well_as_it_is_said(monkeyp
 
 
 def test_a_disk_without_room_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[str] = []
-
-    def usage(folder: str) -> SimpleNamespace:
-        asked.append(folder)
-        return SimpleNamespace(free=4 * 3 * 100 + 2 * 100 - 1)
-
-    monkeypatch.setattr(shutil, "disk_usage", usage)
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=4 * 3 * 100 + 2 * 100 - 1))
     with pytest.raises(DataError, match=r"MiB of temporary files are needed, but 0 MiB are free in .*TMPDIR"):
         Scratch(3, 100)
-    assert not Path(asked[0]).exists()
     with Scratch(3, 99):
         pass
 
