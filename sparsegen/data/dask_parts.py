@@ -11,7 +11,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,6 +60,15 @@ class DaskParts(Parts[T]):
         with Said():
             return DaskParts(list(dask().persist(*self._tasks(function, given))))
 
+    def in_turn(self, function: Callable[..., R], state: R, *given: Any) -> R:
+        """Return the state after the last part; the state travels from block to block."""
+        delayed = dask().delayed
+        shared, last = delayed(Given(given), traverse=False, pure=False), delayed(state, traverse=False, pure=False)
+        for block in self._blocks:
+            last = delayed(_continued, pure=False)(function, block, last, shared)
+        with Said():
+            return cast(R, last.compute())
+
     def _tasks(self, function: Callable[..., Any], given: tuple[Any, ...]) -> list[Any]:
         delayed = dask().delayed
         shared = delayed(Given(given), traverse=False, pure=False)
@@ -68,6 +77,10 @@ class DaskParts(Parts[T]):
 
 def _applied(function: Callable[..., R], part: Any, given: Given) -> R:
     return function(part, *given.values)
+
+
+def _continued(function: Callable[..., R], part: Any, state: R, given: Given) -> R:
+    return function(part, state, *given.values)
 
 
 class Said:

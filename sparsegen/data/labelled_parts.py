@@ -49,6 +49,12 @@ class LabelledParts:
         """(n_classes,) rows of each class."""
         return np.asarray(self.counts.sum(axis=0))
 
+    def at(self, places: Indices) -> Array:
+        """Return the rows at some places, in the order of ``places``."""
+        ends = np.cumsum(self.counts.sum(axis=1))
+        found = list(self.rows.each(rows_at, ends - self.counts.sum(axis=1), np.sort(places)))
+        return np.concatenate(found)[np.argsort(np.argsort(places))]
+
     def taken(self, by_class: list[Indices]) -> tuple[Array, Indices]:
         """Return some rows and their classes, in the order of all rows.
 
@@ -71,6 +77,12 @@ def rows_of_classes(part: CodedRows, wanted: list[list[Indices]]) -> tuple[Array
     places = [np.flatnonzero(part.index == k)[ordinals] for k, ordinals in enumerate(wanted[part.number])]
     rows = np.sort(np.concatenate(places))
     return np.asarray(part.X[rows], np.float64), part.index[rows]
+
+
+def rows_at(part: CodedRows, firsts: Indices, places: Indices) -> Array:
+    """Return the rows of a part at ascending places among all rows; ``firsts`` are the parts' first places."""
+    here = places - firsts[part.number]
+    return np.asarray(part.X[here[(here >= 0) & (here < len(part.X))]], np.float64)
 
 
 def column_sums(part: CodedRows, centre: Array | float = 0.0, power: int = 1) -> tuple[Array]:

@@ -28,6 +28,10 @@ class Parts(ABC, Generic[T]):
     def then(self, function: Callable[..., R], *given: Any) -> Parts[R]:
         """Return the parts that ``function(part, *given)`` makes of these, which stay where these are."""
 
+    @abstractmethod
+    def in_turn(self, function: Callable[..., R], state: R, *given: Any) -> R:
+        """Return the last ``state = function(part, state, *given)``, of the parts one after the other."""
+
     def sums(self, function: Callable[..., tuple[Array, ...]], *given: Any) -> tuple[Array, ...]:
         """Return the sums of the arrays that ``function(part, *given)`` returns, added in the order of the parts."""
         return added(self.each(function, *given))
@@ -47,6 +51,12 @@ class LocalParts(Parts[T]):
     def then(self, function: Callable[..., R], *given: Any) -> LocalParts[R]:
         """Return parts that are computed anew in every pass."""
         return LocalParts(self._count, lambda number: function(self._compute(number), *given))
+
+    def in_turn(self, function: Callable[..., R], state: R, *given: Any) -> R:
+        """Return the state after the last part."""
+        for number in range(self._count):
+            state = function(self._compute(number), state, *given)
+        return state
 
 
 def added(results: Iterable[tuple[Array, ...]]) -> tuple[Array, ...]:

@@ -47,8 +47,8 @@ class Scratch:
                 "the environment variable TMPDIR to a folder with more room"
             )
         self.n_rows = 0
-        self._rows: BinaryIO = tempfile.TemporaryFile(buffering=0)  # type: ignore[assignment]  # noqa: SIM115
-        self._codes: BinaryIO = tempfile.TemporaryFile(buffering=0)  # type: ignore[assignment]  # noqa: SIM115
+        self._rows: BinaryIO = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115
+        self._codes: BinaryIO = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115
 
     def __enter__(self) -> Self:
         """Return the file."""
