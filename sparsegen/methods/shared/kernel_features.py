@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sparsegen.arrays import Array
 from sparsegen.data.labelled_parts import CodedRows, LabelledParts
@@ -23,14 +24,14 @@ def gram_of_part(part: CodedRows, kernel: BoundKernel, Z: Array) -> Array:
     return H
 
 
-def weights_of_part(part: CodedRows, C: Array) -> float | Array:
-    """Return the weights of a part's losses from those of the classes: one number where all are equal."""
-    return float(C[0]) if np.all(C[0] == C) else C[part.index]
+def weights_of(index: NDArray[np.intp], C: Array) -> float | Array:
+    """Return the weights of rows' losses from those of their classes: one number where all are equal."""
+    return float(C[0]) if np.all(C[0] == C) else C[index]
 
 
 def margin_rows(part: CodedRows, kernel: BoundKernel, Z: Array, C: Array) -> MarginRows:
     """Return a part's rows as a machine of margins sees them."""
-    return MarginRows(gram_of_part(part, kernel, Z), sign_matrix(part.index, len(C)), weights_of_part(part, C))
+    return MarginRows(gram_of_part(part, kernel, Z), sign_matrix(part.index, len(C)), weights_of(part.index, C))
 
 
 def margin_machine(

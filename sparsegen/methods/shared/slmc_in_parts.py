@@ -20,6 +20,7 @@ from sparsegen.data.labelled_parts import CodedRows, LabelledParts
 from sparsegen.kernels import BoundKernel
 from sparsegen.methods.shared.estimator import sign_matrix
 from sparsegen.methods.shared.feature_map import map_gradient, map_rows
+from sparsegen.methods.shared.kernel_features import weights_of
 from sparsegen.methods.shared.ridge import weights_with_ridge
 from sparsegen.methods.shared.slmc_objective import ARRAYS_PER_BLOCK, STEP_BYTES, SlmcSearch, whitened
 from sparsegen.solvers.blocks import row_slices, rows_per_block
@@ -62,8 +63,7 @@ class Point:
         Phi = np.empty((len(X), len(self.Z)))
         for rows in row_slices(len(X), rows_per_block(len(self.Z), ARRAYS_PER_BLOCK, STEP_BYTES)):
             Phi[rows] = whitened(self.L, self.kernel.gram(map_rows(self.P, self.shifted(X[rows])), self.Z))
-        C = float(self.C[0]) if np.all(self.C[0] == self.C) else self.C[index]
-        return MarginRows(Phi, sign_matrix(index, len(self.C)), C)
+        return MarginRows(Phi, sign_matrix(index, len(self.C)), weights_of(index, self.C))
 
     def shifted(self, X: NDArray[Any]) -> Array:
         """Return rows in float64, without their offset."""

@@ -41,7 +41,7 @@ def split(X: np.ndarray, y: np.ndarray) -> tuple[Any, Any]:
     return da.from_array(X, chunks=(70, 3)), da.from_array(y, chunks=100)
 
 
-SAME = {
+SAME: dict[str, dict[str, Any]] = {
     "exact": {"max_iter": 12},
     "coefficients": {"optimize": "coefficients"},
     "random start": {"init": "random", "max_iter": 5},
@@ -64,6 +64,45 @@ def test_slmc_is_the_same_as_in_memory(parameters: dict[str, Any], rows: tuple[n
     assert found.classes_.tolist() == expected.classes_.tolist()
     assert found.n_features_in_ == 4
     assert found.model_.card["fit"]["solver"] == expected.model_.card["fit"]["solver"]
+
+
+OTHERS: dict[str, dict[str, Any]] = {
+    "cholesky": {},
+    "cholesky, few": {"n_vectors": 9, "loss": "squared_hinge", "class_weight": "balanced"},
+    "cholesky, axes": {"basis": "axes", "kernel": "linear"},
+    "lssvm-cholesky": {"C": 3.0},
+    "lssvm-cholesky, balanced": {"class_weight": "balanced", "eta": 0.5},
+    "rsvm": {"loss": "squared_hinge"},
+    "rsvm, hinge": {"class_weight": "balanced"},
+    "mrsvm": {"loss": "squared_hinge", "n_vectors": 7},
+    "smkc1": {"n_vectors": 4, "n_kernels": 3, "max_iter": 2},
+    "smkc2": {"n_vectors": 4, "n_kernels": 2, "max_iter": 2, "class_weight": "balanced"},
+    "smkc2, gradient": {"n_vectors": 4, "n_kernels": 3, "optimize": "coefficients", "solver": "gradient"},
+}
+
+
+@pytest.mark.parametrize("which", OTHERS)
+def test_other_methods_are_the_same_as_in_memory(which: str, rows: tuple[np.ndarray, np.ndarray]) -> None:
+    X, y = rows
+    method = METHODS[which.partition(",")[0]]
+    expected = method(random_state=0, **OTHERS[which]).fit(X, y)
+    found = method(random_state=0, **OTHERS[which]).fit(*split(X, y))
+    np.testing.assert_allclose(found.decision_function(X), expected.decision_function(X), rtol=1e-6, atol=1e-5)
+    np.testing.assert_allclose(found.vectors_, expected.vectors_, rtol=1e-6, atol=1e-6)
+    assert len(found.model_.kernels) == len(expected.model_.kernels)
+
+
+def test_independent_rows_of_parts_are_chosen_in_row_order(rows: tuple[np.ndarray, np.ndarray]) -> None:
+    for parameters in ({"order": "pivoted"}, {"max_seconds": 3.0}):
+        with pytest.raises(OptionError, match="independent rows of parts are chosen in row order"):
+            METHODS["cholesky"](**parameters).fit(*split(*rows))
+    with pytest.raises(OptionError, match="no row is left; lower eta"):
+        METHODS["cholesky"]().set_params(eta=1.0).fit(*split(*rows))
+
+
+def test_rows_that_are_zero_to_the_kernel_leave_one_vector(rows: tuple[np.ndarray, np.ndarray]) -> None:
+    blocks, labels = split(0.0 * rows[0], rows[1])
+    assert len(METHODS["cholesky"](kernel="linear").fit(blocks, labels).vectors_) == 1
 
 
 def test_the_hinge_is_the_same_to_its_own_tolerance(rows: tuple[np.ndarray, np.ndarray]) -> None:
