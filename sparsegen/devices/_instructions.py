@@ -54,8 +54,6 @@ class Instruction:
     """Whether it loads less than a word."""
     is_literal: bool = False
     """Whether it loads a constant that lies among the instructions."""
-    is_indexed: bool = False
-    """Whether its address is the sum of two registers."""
     may_leave: bool = False
     """Whether it may go on elsewhere than at the next instruction."""
     is_conditional: bool = False

@@ -49,7 +49,7 @@ def _instruction(decoded: Any) -> Instruction:
     registers = [decoded.reg_name(o.reg) for o in decoded.operands if o.type == riscv.RISCV_OP_REG]
     bases = {decoded.reg_name(o.mem.base) for o in decoded.operands if o.type == riscv.RISCV_OP_MEM}
     kind = _jump(decoded.mnemonic.removeprefix("c."), registers) or KIND_OF.get(name, kinds.ALU)
-    if name in ("lwsp", "swsp"):  # capstone gives the stack pointer as a register like others
+    if kind in (kinds.LOAD, kinds.STORE) and not bases:  # of compressed ones capstone gives a register like others
         bases = {registers.pop()}
     has_result = kind not in (*BRANCHES, kinds.STORE, kinds.SYSTEM)
     result = frozenset({LINK}) if kind == kinds.CALL else frozenset(registers[:1]) if has_result else NOTHING

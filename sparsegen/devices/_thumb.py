@@ -70,7 +70,6 @@ def _instruction(decoded: Any) -> Instruction:
         address=frozenset(bases) - NO_REGISTERS,
         is_narrow=kind == kinds.LOAD and name not in WHOLE_WORD_LOADS,
         is_literal="pc" in bases,
-        is_indexed=any(place.index for place in memory),
         may_leave=is_branch or "pc" in writes,
         is_conditional=kind == kinds.CONDITIONAL_BRANCH
         or (kind != kinds.CONDITION and decoded.cc not in (0, capstone(".arm").ARM_CC_AL)),

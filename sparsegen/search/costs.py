@@ -12,6 +12,8 @@ from sparsegen.budget.plan import Plan
 from sparsegen.errors import FitError
 from sparsegen.search.candidate import Candidate
 
+FEWEST_VECTORS = 2
+
 
 class Predicts(Protocol):
     """A cost model."""
@@ -37,17 +39,17 @@ class Costs:
 
     def shortage(self, cost: Predicted) -> str | None:
         """Return in words what a cost is beyond the budget."""
-        return self.budget.shortage(cost.flash, cost.ram, cost.milliseconds)
+        return cost.shortage(self.budget)
 
     def filled(self, candidate: Candidate, limit: int, share: float) -> Candidate | None:
         """Return the candidate with a share of the most vectors that fit, and no more than the limit.
 
-        ``None`` where not one vector fits.
+        ``None`` where hardly a vector fits.
         """
         plan = candidate.plan(self._n_features, self._n_outputs)
         try:
             most = min(limit, self._model.most_vectors(plan, self.budget))
-            if most < 1:
+            if most < min(limit, FEWEST_VECTORS):
                 cost = self._model.predict(replace(plan, n_vectors=1))
                 self._least = min(self._least or (cost.flash, ""), (cost.flash, self.shortage(cost) or ""))
                 return None

@@ -68,6 +68,8 @@ def evaluate(problem: Problem, task: Task) -> Outcome:
         failure = str(error)
     except (ArithmeticError, ValueError) as error:  # NumPy's and SciPy's words for numbers that grew out of range
         failure = f"training broke down ({str(error).rstrip('.')[:80]})"
+    except MemoryError:
+        failure = "there was not enough memory to train it"
     return Outcome(tally, time.perf_counter() - started, failure)
 
 

@@ -29,7 +29,7 @@ from sparsegen.search.space import Space
 from sparsegen.search.study import Study
 
 MOST_MISFITS = 60
-"""Proposals in a row that do not fit before a search without any that fits gives up."""
+"""Proposals that do not fit before a search without any that fits gives up."""
 MOST_BEATEN_BY = 2
 """How many others must clearly beat a candidate before it is stopped: one may have been lucky."""
 POLL_SECONDS = 0.5
@@ -135,25 +135,33 @@ class Search:
             flight, task = self._ready.popleft()
             if not flight.is_over:
                 self._futures[self._engine.submit(task)] = flight, task
+        if not self._ready and self._engine.slots > 1:
+            self._start()  # what it costs is found out while the workers train
 
     def _start(self) -> bool:
         """Take one candidate more under way; return whether there is one."""
-        misfits = 0
         while self._may_start():
             proposal = self._propose()
             if proposal.candidate is None:
-                misfits += 1
                 self._add(Record(proposal.draws, proposal.distributions, None, STOPPED, reason="nothing of it fits"))
-                if misfits >= MOST_MISFITS and all(record.candidate is None for record in self._records):
+                if len(self._records) >= MOST_MISFITS and all(one.candidate is None for one in self._records):
                     raise FitError(
                         f"no model fits the budget{self._costs.misfit}; allow more, or use fewer features or classes"
                     )
                 continue
             flight = _Flight(proposal, proposal.candidate, self._costs.of(proposal.candidate))
+            if (twin := self._twin(proposal.candidate)) is not None:  # other draws may mean the same candidate
+                flight.quick_score = twin.quick_score
+                self._add(_as_record(flight, twin.state, twin.reason, twin.score))
+                continue
             self._flights.append(flight)
             self._ready.append((flight, Task(proposal.candidate, 0, is_quick=True)))
             return True
         return False
+
+    def _twin(self, candidate: Candidate) -> Record | None:
+        same = (record for record in self._records if record.candidate == candidate and record.state != FAILED)
+        return next(same, None)
 
     def _propose(self) -> Proposal:
         salted = self._study.owner != self._run  # another run has begun since; try other things than it does

@@ -168,7 +168,7 @@ class Space:
             {"share": 0.5},
             *({"dtype": dtype} for dtype in self._formats[1:]),
             {"map": SCALED, "penalty": 1.0},
-            {"features": "some", "n_features": len(FEATURE_SHARES) // 2},
+            {"features": "some" if self._feature_counts else "all", "n_features": len(self._feature_counts) // 2},
             {"map": PROJECTED, "n_projected": middle, "penalty": 1.0, "share": 0.5},
             {"gamma": 0.3, "C": 100.0},
             *({"kernel": kernel} for kernel in self.kernels[1:]),

@@ -13,8 +13,9 @@ import hashlib
 import json
 import sqlite3
 import tempfile
-from collections.abc import Mapping
-from contextlib import closing, suppress
+import warnings
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -42,15 +43,16 @@ class Study:
 
     def __init__(self, study: optuna.Study, metric: Metric, n_features: int, place: str) -> None:
         self._study, self._metric, self._n_features, self._place = study, metric, n_features, place
+        self._known: dict[int, Record] = {}
 
     def records(self) -> list[Record]:
         """Return what is known, by number."""
-        found = _guarded(self._place, lambda: self._study.get_trials(deepcopy=False))
-        return [
-            Record.of_trial(trial.number, trial.params, trial.distributions, trial.user_attrs, self._n_features)
-            for trial in found
-            if trial.state.is_finished()
-        ]
+        for trial in _guarded(self._place, lambda: self._study.get_trials(deepcopy=False)):
+            if trial.state.is_finished() and trial.number not in self._known:
+                self._known[trial.number] = Record.of_trial(
+                    trial.number, trial.params, trial.distributions, trial.user_attrs, self._n_features
+                )
+        return [self._known[number] for number in sorted(self._known)]
 
     def add(self, record: Record) -> None:
         """Keep a candidate: all of it or, where this is killed, nothing."""
@@ -78,16 +80,35 @@ class Study:
         _guarded(self._place, lambda: self._study.set_user_attr(OWNER, run))
 
 
+@contextmanager
+def quietly() -> Iterator[None]:
+    """Keep Optuna's log of every trial to itself inside the block."""
+    import optuna
+
+    before = optuna.logging.get_verbosity()
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    try:
+        yield
+    finally:
+        optuna.logging.set_verbosity(before)
+
+
 def open_study(
-    place: str | Path | None, about: Mapping[str, Any], metric: Metric, n_features: int, *, by_content: bool = False
+    place: str | Path | None,
+    about: Mapping[str, Any],
+    metric: Metric,
+    n_features: int,
+    *,
+    by_content: bool = False,
+    is_known: bool = False,
 ) -> Study:
     """Return the study at a place, a new one where there is none; ``None`` keeps it in memory.
 
-    ``about`` says what it is a search of. With ``by_content`` a place may hold the studies of several searches.
+    ``about`` says what it is a search of. With ``by_content`` a place may hold the studies of several searches. A study
+    that ``is_known`` must be there.
     """
     import optuna
 
-    optuna.logging.set_verbosity(optuna.logging.ERROR)
     name = f"{NAME} {_digest(about)}" if by_content else NAME
     wanted = optuna.study.StudyDirection
     directions = [wanted.MAXIMIZE if metric.larger_is_better else wanted.MINIMIZE, wanted.MINIMIZE, wanted.MINIMIZE]
@@ -99,6 +120,8 @@ def open_study(
     if "://" not in url:
         path = Path(place)
         shown = str(path)
+        if is_known and not path.exists():
+            raise OptionError(f"there is no study {shown}; search before you pick, or name the study")
         _require_file(path)
         url = _sqlite_url(path)
     elif urlsplit(url).scheme.partition("+")[0] not in RELATIONAL:
@@ -115,7 +138,9 @@ def open_study(
         found = optuna.create_study(storage=storage, study_name=name, directions=directions, load_if_exists=True)
         if ABOUT not in found.user_attrs:
             found.set_user_attr(ABOUT, dict(about))
-            found.set_metric_names([metric.name, "flash", "time"])
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # that names are experimental
+                found.set_metric_names([metric.name, "flash", "time"])
         return found
 
     study = _guarded(shown, opened)

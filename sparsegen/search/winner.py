@@ -47,6 +47,9 @@ class Winner:
     """How the model labels the test rows in its own number format."""
     test_score: float
     """What the metric of the search says of that."""
+    train_set: Dataset
+    """The rows of the search, with the features that the model uses."""
+    test_set: Dataset
     notes: tuple[str, ...] = ()
 
     @property
@@ -110,12 +113,10 @@ class Finals:
         tested = model if not report.is_final else replace(report.tested, card={**report.tested.card, "export": told})
         report = replace(report, model=model, tested=tested)
         exports = Exports(model, "c", "model", candidate.format)
-        (cost,) = bench_exports(exports, tests.X, [self.device])
+        (cost,) = bench_exports(exports, tests.X, [self.device], profile=self.profile, budget=self.costs.budget)
         lowered = lower(tested, candidate.format) if report.is_final else exports.lowered
         score = score_of(tested, candidate, self.problem.classes, tests, self.problem.metric)
-        return Winner(
-            record, candidate, report, replace(cost, profile=self.profile), lowered.test(tests.X, tests.y), score
-        )
+        return Winner(record, candidate, report, cost, lowered.test(tests.X, tests.y), score, rows, tests)
 
     def _shrunk(self, candidate: Candidate, cost: Cost) -> Candidate | None:
         """Return the candidate with as many vectors as fit if what the cost model was off stays the same."""
@@ -123,13 +124,13 @@ class Finals:
         measured = cost.measurement.flash, cost.ram_with_input, cost.worst_milliseconds
         off = [
             0.0 if one is None or other is None else one - other
-            for one, other in zip(measured, (estimate.flash, estimate.ram, estimate.milliseconds), strict=True)
+            for one, other in zip(measured, (estimate.flash, estimate.ram, estimate.worst_milliseconds), strict=True)
         ]
         for n_vectors in range(candidate.n_vectors - 1, 0, -1):
             smaller = replace(candidate, n_vectors=n_vectors)
             cost_of_it = self.costs.of(smaller)
             flash, ram = round(cost_of_it.flash + off[0]), round(cost_of_it.ram + off[1])
-            ms = None if cost_of_it.milliseconds is None else cost_of_it.milliseconds + off[2]
+            ms = None if cost_of_it.worst_milliseconds is None else cost_of_it.worst_milliseconds + off[2]
             if budget.shortage(flash, ram, ms) is None:
                 return smaller
         return None

@@ -40,7 +40,7 @@ from sparsegen.training.choose import ACCURACY, AUTO, BALANCED, SearchResult, re
 from sparsegen.training.from_sklearn import from_sklearn
 from sparsegen.training.rare_classes import few_counted, weights_by_label
 from sparsegen.training.report import TrainingReport, some
-from sparsegen.training.train import check_sets, make_estimator, make_scaler, training_errors
+from sparsegen.training.train import check_sets, chosen_scale, make_estimator, make_scalers, training_errors
 
 SAMPLE_ROWS = 20_000
 MOST_TEST_ROWS = 50_000
@@ -68,7 +68,7 @@ def train_stream(
     test_set: Dataset | None = None,
     *,
     method: str = "slmc",
-    scale: str = "standard",
+    scale: str = AUTO,
     test_size: float = TEST_SIZE,
     seed: int = 0,
     parameters: dict[str, Any] | None = None,
@@ -89,22 +89,23 @@ def train_stream(
         )
     if type(estimator)._train_in_parts is SparseClassifier._train_in_parts:
         raise OptionError(f"method {method!r} cannot train on a file by blocks: {estimator.needs_all_rows}")
-    scaler = make_scaler(scale)
+    scalers = make_scalers(scale)
     room = max(MIN_KEPT_ROWS, KEPT_BYTES // (8 * len(stream.feature_names)))
     n_test = 0 if test_set is not None else held_out_rows(stream.n_rows, test_size, min(room, MOST_TEST_ROWS))
     started = time.perf_counter()
     with one_thread():
         drawn = draw(stream, test_rows=n_test, sample_rows=min(room, SAMPLE_ROWS), seed=seed)
-        scanned = scan(stream, drawn, scaler)
+        scanned = scan(stream, drawn, scalers.values())
         tested_on = scanned.test if test_set is None else test_set
         if tested_on is None:
             raise AssertionError("a share of the rows is at least one row")
         check_sets(scanned.sample, tested_on, None)
+        found, chosen_for, told = _choose(estimator, scalers, scanned.sample, parameters or {}, metric, seed)
+        scale = chosen_scale(found, scalers)
         with Scratch(len(stream.feature_names), stream.n_rows) as scratch:
-            rows = _Rows(scratch, scaler, drawn, scanned)
+            rows = _Rows(scratch, scalers[scale], drawn, scanned)
             hashes, copies = write(stream, drawn, scratch, rows.scaled, tested_on, row_hashes)
             trained = scratch.n_rows
-            found, chosen_for, told = _choose(estimator, rows, parameters or {}, metric, seed)
             model, also = _fit(estimator, rows)
             result, confusion = report.measure(model, scanned.sample, tested_on)
             result = replace(result, copies=0 if _must_repeat(scanned.sample, trained) else copies)
@@ -143,10 +144,14 @@ def test_rows(path: Path, label: Column | None, stream: Stream) -> Dataset:
 
 
 def _choose(
-    estimator: SparseClassifier, rows: _Rows, parameters: dict[str, Any], metric: str | None, seed: int
+    estimator: SparseClassifier,
+    scalers: dict[str, Any],
+    sample: Dataset,
+    parameters: dict[str, Any],
+    metric: str | None,
+    seed: int,
 ) -> tuple[SearchResult | None, str, list[str]]:
-    """Set gamma and C where they are not given, on the sample; return the search and what it was for."""
-    sample = rows.scanned.sample
+    """Set gamma and C where they are not given, on a sample; return the search and what it was for."""
     estimator.set_params(class_weight=weights_by_label(estimator.class_weight, sample.y))
     chosen_for = metric or (ACCURACY if estimator.class_weight is None else BALANCED)
     given = {"gamma" if name == KERNELS[estimator.kernel].scale_parameter else name for name in parameters}
@@ -154,7 +159,8 @@ def _choose(
     if left and too_few(sample.y, None) is None:
         estimator.set_params(**dict.fromkeys(left, AUTO))
     with training_errors() as told:
-        found = search(estimator, rows.scaled(sample.X), sample.y, seed, metric=chosen_for)
+        scalings = {name: np.asarray if one is None else one.transform for name, one in scalers.items()}
+        found = search(estimator, sample.X, sample.y, seed, metric=chosen_for, scalings=scalings)
     return found, chosen_for, told
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Any
 
@@ -69,8 +69,8 @@ class _Digest:
         return self._hash.hexdigest()
 
 
-def scan(stream: Stream, drawn: Drawn, scaler: Any) -> Scanned:
-    """Return what the second pass finds; ``scaler``, if there is one, has then seen all training rows."""
+def scan(stream: Stream, drawn: Drawn, scalers: Collection[Any] = ()) -> Scanned:
+    """Return what the second pass finds; scalers, of which some may be ``None``, have then seen all training rows."""
     digest = _Digest(stream, drawn.classes)
     low, high = np.full((2, len(stream.feature_names)), np.inf) * [[1.0], [-1.0]]
     kept: tuple[list[Array], list[Array]] = ([], [])
@@ -85,8 +85,9 @@ def scan(stream: Stream, drawn: Drawn, scaler: Any) -> Scanned:
             train = training_rows(X, first, drawn.test)
             if len(train):
                 low, high = np.minimum(low, train.min(axis=0)), np.maximum(high, train.max(axis=0))
-                if scaler is not None:
-                    scaler.partial_fit(train)
+                for scaler in scalers:
+                    if scaler is not None:
+                        scaler.partial_fit(train)
             advance("")
     test, sample = (
         from_arrays(np.concatenate(rows), np.concatenate(own), stream.feature_names, stream.source)

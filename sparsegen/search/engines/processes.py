@@ -86,7 +86,10 @@ class Processes(Engine):
             return
         if tried == MAX_TRIES:
             wanted.set_exception(
-                ToolError("a worker process was killed again and again; it may be short of memory, so use fewer jobs")
+                ToolError(
+                    "a worker process died again and again; it may be short of memory, so use fewer jobs, and a script "
+                    "that searches with several must do so below: if __name__ == '__main__'"
+                )
             )
             return
         with self._lock:

@@ -85,7 +85,7 @@ def test_the_hash_is_that_of_the_rows_in_memory(
         stream = open_stream(write_parquet(tmp_path / "a.parquet", X, y), Wish())
         expected = data.read(tmp_path / "a.parquet")
     drawn = draw(stream, test_rows=10, sample_rows=20, seed=0)
-    found = scan(stream, drawn, None)
+    found = scan(stream, drawn)
     assert found.sha256 == expected.sha256
     assert found.test is not None
     train = np.delete(X, drawn.test, axis=0)
