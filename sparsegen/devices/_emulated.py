@@ -161,4 +161,5 @@ def estimated(spent: Sequence[Spent], timing: Timing) -> CycleEstimate:
         worst_cycles=math.ceil(max(most for _, most in ranges)),
         core=timing.name,
         model=timing.source,
+        error=timing.error,
     )
