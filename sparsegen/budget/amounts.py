@@ -8,7 +8,7 @@ from decimal import Decimal
 
 from sparsegen.errors import OptionError
 
-NUMBER = re.compile(r"(\d+(?:\.\d*)?|\.\d+)(e[+-]?\d{1,2})?\s*([a-zµμ]*)", re.IGNORECASE)
+NUMBER = re.compile(r"([0-9]+(?:\.[0-9]*)?|\.[0-9]+)(e[+-]?[0-9]{1,2})?\s*([a-zµμ]*)", re.IGNORECASE)
 BYTES = {"": 1, "b": 1, "k": 1 << 10, "kb": 1 << 10, "kib": 1 << 10, "m": 1 << 20, "mb": 1 << 20, "mib": 1 << 20}
 """Data sheets and linkers count memory in powers of two, whatever they call them: 64 KB of flash are 65,536 bytes."""
 MILLISECONDS = {
@@ -20,9 +20,11 @@ MILLISECONDS = {
     "ns": Decimal("0.000001"),
 }
 HERTZ = {"": 1, "hz": 1, "k": 1000, "khz": 1000, "m": 1_000_000, "mhz": 1_000_000, "g": 10**9, "ghz": 10**9}
+SECONDS = {"": 1, "s": 1, "sec": 1, "m": 60, "min": 60, "h": 3600, "d": 86_400}
 MOST_BYTES = 1 << 32
-MOST_MILLISECONDS = Decimal(10**9)
+LEAST_MILLISECONDS, MOST_MILLISECONDS = Decimal("1e-6"), Decimal(10**9)
 MOST_HERTZ = 10**11
+MOST_SECONDS = 10**7
 
 
 def parse_bytes(text: str) -> int:
@@ -36,7 +38,7 @@ def parse_bytes(text: str) -> int:
 def parse_milliseconds(text: str) -> float:
     """Return the milliseconds that ``1ms``, ``250us``, ``0.5s`` or ``2`` (milliseconds) stands for."""
     amount = _amount(text, MILLISECONDS)
-    if amount is None or not 0 < amount <= MOST_MILLISECONDS:
+    if amount is None or not LEAST_MILLISECONDS <= amount <= MOST_MILLISECONDS:
         raise OptionError(f"{text!r} is no time; write it as 1ms, 250us or 0.5s")
     return float(amount)
 
@@ -47,6 +49,14 @@ def parse_hertz(text: str) -> int:
     if amount is None or amount != int(amount) or not 0 < amount <= MOST_HERTZ:
         raise OptionError(f"{text!r} is no clock frequency; write it as 72MHz, 32kHz or 16e6")
     return int(amount)
+
+
+def parse_seconds(text: str) -> float:
+    """Return the seconds that ``10m``, ``90s``, ``1.5h`` or ``600`` (seconds) stands for."""
+    amount = _amount(text, SECONDS)
+    if amount is None or not 0 < amount <= MOST_SECONDS:
+        raise OptionError(f"{text!r} is no length of time; write it as 90s, 10m or 1h")
+    return float(amount)
 
 
 def _amount(text: str, units: Mapping[str, int | Decimal]) -> Decimal | None:

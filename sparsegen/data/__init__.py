@@ -9,6 +9,7 @@ from sparsegen.data.dataset import (
     require_classes,
     require_rows,
     split,
+    with_features,
 )
 from sparsegen.data.leaks import leaks
 
@@ -24,4 +25,5 @@ __all__ = [
     "require_classes",
     "require_rows",
     "split",
+    "with_features",
 ]

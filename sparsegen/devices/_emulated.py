@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 from sparsegen import progress
 from sparsegen.devices import CycleEstimate, Device, Measurement, Outputs, Profile, thin
 from sparsegen.devices._emulator import EmulatedProcessor, Processor
-from sparsegen.devices._image import Image, build_image
-from sparsegen.devices._toolchain import DEVICES_EXTRA, TOOL_SECONDS, absent, compiler_name, versioned, zig
+from sparsegen.devices._image import Image, build_elf, build_image, read_image
+from sparsegen.devices._parts import CodeParts, PartOf, PartTrace, weigh
+from sparsegen.devices._toolchain import DEVICES_EXTRA, TOOL_SECONDS, absent, compiler_name, entry, versioned, zig
 from sparsegen.devices._trace import Spent
 from sparsegen.devices.timing import TIMINGS, Timing
 from sparsegen.targets import Export
@@ -124,6 +125,21 @@ class EmulatedDevice(Device):
             estimate=None if timing is None else estimated(spent, timing),
         )
 
+    def measure_parts(self, export: Export, X: NDArray[Any]) -> CodeParts:
+        """Return what the parts of an export that names them cost over (at most 64 of) the rows."""
+        rows = thin(self.accept(export, X))
+        predict = entry(export)
+        elf = build_elf(export, self.compiler_flags, (predict,), self.compile_seconds)
+        part_of = PartOf(elf, export.name)
+        emulated = self._boot(export, read_image(elf))
+        trace = PartTrace(part_of, emulated.addresses)
+        emulated.watch(trace)
+        for row in rows:
+            emulated.write_row(row)
+            emulated.predict(predict)
+        dtype = "" if export.lowered is None else export.lowered.format.dtype
+        return CodeParts(self.name, dtype, len(rows), trace.counted, trace.in_helpers, *weigh(part_of, export))
+
     def _boot(self, export: Export, image: Image) -> EmulatedProcessor:
         row_bytes = export.n_features * export.input_dtype.itemsize
         return EmulatedProcessor(
@@ -145,4 +161,5 @@ def estimated(spent: Sequence[Spent], timing: Timing) -> CycleEstimate:
         worst_cycles=math.ceil(max(most for _, most in ranges)),
         core=timing.name,
         model=timing.source,
+        error=timing.error,
     )

@@ -6,7 +6,7 @@ import importlib
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -82,6 +82,16 @@ def unicorn(module: str = "") -> Any:
     return importlib.import_module(f"unicorn{module}")
 
 
+class Watcher(Protocol):
+    """Is told what runs."""
+
+    def enter(self, address: int, size: int) -> None:
+        """Note that a block of instructions begins."""
+
+    def end(self) -> None:
+        """Note that a call has returned."""
+
+
 class EmulatedProcessor:
     """One image loaded into one emulated processor.
 
@@ -108,6 +118,7 @@ class EmulatedProcessor:
         self._score_dtype = score_dtype.newbyteorder("<")
         self._uc = processor.start()
         self.trace = Trace(lambda address, size: processor.instructions(bytes(self._uc.mem_read(address, size))))
+        self._watchers: list[Watcher] = []
         read, write, execute = (getattr(unicorn(), f"UC_PROT_{right}") for right in ("READ", "WRITE", "EXEC"))
         for base, rights in ((FLASH, read | execute), (RAM, read | write)):
             self._load([part for part in image.segments if base <= part.address < base + REGION], base, rights)
@@ -152,11 +163,24 @@ class EmulatedProcessor:
 
         An instruction that a Thumb IT skips is counted: the processor issues it, and it takes a cycle there too.
         """
+        self.watch(self.trace)
+
+    def watch(self, watcher: Watcher) -> None:
+        """Tell ``watcher`` of every block of instructions that later calls enter, and of the end of each call."""
 
         def entered(uc: Any, address: int, size: int, _: Any) -> None:
-            self.trace.enter(address, size)
+            watcher.enter(address, size)
 
         self._uc.hook_add(unicorn().UC_HOOK_BLOCK, entered)
+        self._watchers.append(watcher)
+
+    def addresses(self, address: int, size: int) -> list[int]:
+        """Return where each instruction of a block begins."""
+        code, at, found = bytes(self._uc.mem_read(address, size)), 0, []
+        while at < size:
+            found.append(address + at)
+            at += self._processor.instruction_bytes(int.from_bytes(code[at : at + 2], "little"))
+        return found
 
     def paint_stack(self) -> None:
         """Fill the stack with a pattern that ``stack_used`` looks for later."""
@@ -185,7 +209,8 @@ class EmulatedProcessor:
             ) from error
         if uc.reg_read(registers.counter) & ~1 != EXIT:
             raise ToolError(f"{function} did not return within {self._seconds:g} s of emulation; try a smaller model")
-        self.trace.end()
+        for watcher in self._watchers:
+            watcher.end()
         result: int = uc.reg_read(registers.result)
         return result - (1 << 32) if result >> 31 else result
 

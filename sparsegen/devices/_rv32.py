@@ -6,7 +6,7 @@ from functools import cache
 from typing import Any
 
 from sparsegen.devices import _instructions as kinds
-from sparsegen.devices._instructions import NOTHING, Instruction, capstone
+from sparsegen.devices._instructions import NOTHING, Instruction, capstone, disassembled
 
 KIND_OF = {
     "mul": kinds.MULTIPLY,
@@ -27,12 +27,7 @@ BRANCHES = frozenset({kinds.BRANCH, kinds.CONDITIONAL_BRANCH, kinds.CALL, kinds.
 
 def decode_rv32(code: bytes) -> list[Instruction | None]:
     """Return the instructions of a block, and ``None`` where it goes on with what capstone does not know."""
-    found: list[Instruction | None] = []
-    decoded = 0
-    for instruction in _disassembler().disasm(code, 0):
-        found.append(_instruction(instruction))
-        decoded += instruction.size
-    return found if decoded == len(code) else [*found, None]
+    return disassembled(_disassembler(), code, _instruction)
 
 
 @cache
@@ -49,7 +44,7 @@ def _instruction(decoded: Any) -> Instruction:
     registers = [decoded.reg_name(o.reg) for o in decoded.operands if o.type == riscv.RISCV_OP_REG]
     bases = {decoded.reg_name(o.mem.base) for o in decoded.operands if o.type == riscv.RISCV_OP_MEM}
     kind = _jump(decoded.mnemonic.removeprefix("c."), registers) or KIND_OF.get(name, kinds.ALU)
-    if name in ("lwsp", "swsp"):  # capstone gives the stack pointer as a register like others
+    if kind in (kinds.LOAD, kinds.STORE) and not bases:  # of compressed ones capstone gives a register like others
         bases = {registers.pop()}
     has_result = kind not in (*BRANCHES, kinds.STORE, kinds.SYSTEM)
     result = frozenset({LINK}) if kind == kinds.CALL else frozenset(registers[:1]) if has_result else NOTHING

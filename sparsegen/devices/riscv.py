@@ -40,7 +40,7 @@ class Rv32(Processor):
         return decode_rv32(code)
 
 
-ESP32_C3 = Profile("ESP32-C3-MINI-1", 160_000_000, 4 << 20, 400 << 10)
+ESP32_C3 = Profile("ESP32-C3", 160_000_000, 4 << 20, 400 << 10)
 
 DEVICES.register("rv32imc")(
     EmulatedDevice(

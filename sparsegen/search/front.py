@@ -6,7 +6,7 @@ Both come back from JSON, which may be anybody's: whatever has another form is r
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
@@ -47,7 +47,7 @@ class Point:
     def from_json(cls, document: object) -> Point:
         """Return the point of :meth:`as_json`, or raise a DataError."""
         known = _fields(document, cls, "a point")
-        checks = {
+        checks: dict[str, Callable[[object], bool]] = {
             "number": _is_count,
             "parameters": lambda value: isinstance(value, dict),
             "n_vectors": _is_count,
@@ -59,7 +59,7 @@ class Point:
             "is_measured": lambda value: isinstance(value, bool),
         }
         for name, value in known.items():
-            if not checks.get(name, lambda value: isinstance(value, str))(value):
+            if not checks.get(name, _is_text)(value):
                 raise DataError(f"the {name.replace('_', ' ')} of a point of the front has the wrong form")
         return cls(**known)
 
@@ -201,6 +201,10 @@ def _is_number(value: object) -> bool:
 
 def _is_number_or_none(value: object) -> bool:
     return value is None or _is_number(value)
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str)
 
 
 def _is_count(value: object) -> bool:

@@ -7,6 +7,7 @@ import copy
 import numpy as np
 import pytest
 from c_programs import emulated
+from narrowing import known
 
 from sparsegen.devices import DEVICES, Profile
 from sparsegen.devices._emulated import EmulatedDevice
@@ -126,8 +127,8 @@ def test_instructions_are_counted_and_nothing_is_timed(device, sample):
 
 def test_cycles_are_an_estimate_between_two_bounds(device, sample):
     cost = device.measure(sample.export, sample.X)
-    assert cost.instructions / 2 < cost.estimate.least_cycles <= cost.estimate.cycles <= cost.estimate.worst_cycles
-    assert cost.estimate.cycles < 4 * cost.instructions
+    assert cost.instructions / 2 <= cost.estimate.least_cycles <= cost.estimate.cycles <= cost.estimate.worst_cycles
+    assert cost.estimate.cycles < 5 * cost.instructions
     assert cost.estimate.core == device.core
 
 
@@ -140,8 +141,10 @@ def test_a_part_with_another_core_is_timed_as_that(sample):
         for core in (None, "cortex-m0plus", "cortex-m0")
     ]
     assert costs[0] == costs[1]
-    assert costs[2].estimate.core == "cortex-m0" and costs[2].instructions == costs[0].instructions
-    assert costs[2].estimate.cycles > costs[0].estimate.cycles  # a stage more to refill
+    assert costs[2].instructions == costs[0].instructions
+    estimates = [known(cost.estimate) for cost in costs]
+    assert estimates[2].core == "cortex-m0"
+    assert estimates[2].cycles > estimates[0].cycles  # a stage more to refill
     assert m0plus.core == "cortex-m0plus"
 
 
