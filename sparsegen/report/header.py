@@ -62,7 +62,7 @@ def _lead(subject: Subject) -> str:
     kernels = f"a {names} kernel" if n_kernels == 1 else f"{n_kernels} kernels ({names})"
     projected = "" if model.transform.projection is None else f", projected to {model.transform.n_projected},"
     inside = f"{plural(model.n_features, 'feature')}{projected} compared with {plural(model.n_vectors, 'vector')}"
-    if not subject.is_classifier:
+    if not subject.has_classes:
         return f"{inside} through {kernels}."
     shown = ", ".join(subject.classes[:SHOWN_CLASSES])
     more = len(subject.classes) - SHOWN_CLASSES
@@ -74,7 +74,7 @@ def _lead(subject: Subject) -> str:
 
 def _keys(subject: Subject) -> list[Key]:
     keys, cost = [], subject.main_cost
-    if subject.is_classifier:
+    if subject.has_classes:
         keys.append(_accuracy(subject))
     if cost is None:
         return [
@@ -96,8 +96,8 @@ def _keys(subject: Subject) -> list[Key]:
 def _accuracy(subject: Subject) -> Key:
     tested, known = subject.tested, known_accuracy(subject.model.card)
     if tested.is_held_out:
-        number, unit = percent(tested.accuracy.share).split()
-        return Key("Accuracy", number, unit, f"of {tested.which}; {tested.condition}")
+        number, unit = percent(subject.answers.accuracy.share).split()
+        return Key("Accuracy", number, unit, f"of {tested.which}; {subject.answers.condition}")
     if known is not None:
         number, unit = percent(known.share).split()
         return Key(
@@ -124,7 +124,7 @@ def _time(cost: Cost) -> Key:
 def _condition(subject: Subject) -> str | None:
     """Return a sentence where the figures of this page may flatter the model."""
     tested = subject.tested
-    if not subject.is_classifier or tested.is_held_out:
+    if not subject.has_classes or tested.is_held_out:
         return None
     final = subject.model.card.get("final_rows")
     why = (

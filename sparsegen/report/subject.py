@@ -21,7 +21,7 @@ from sparsegen.lowering.lowered import Lowered
 from sparsegen.model import SparseModel
 from sparsegen.model.held_out import held_out
 from sparsegen.report.pixels import guess_image
-from sparsegen.report.tested import Tested, test
+from sparsegen.report.tested import Answers, Tested, answers, test_rows
 from sparsegen.verify import Exports
 
 if TYPE_CHECKING:
@@ -60,9 +60,9 @@ class Subject:
     """Whether to train and measure baselines, which takes the most time of all sections."""
 
     @property
-    def is_classifier(self) -> bool:
-        """Whether the model answers with a class."""
-        return self.model.task == "classification"
+    def has_classes(self) -> bool:
+        """Whether the model answers with a class, rather than with a value."""
+        return len(self.model.classes) > 0
 
     @cached_property
     def exports(self) -> Exports:
@@ -76,13 +76,13 @@ class Subject:
 
     @cached_property
     def tested(self) -> Tested:
-        """The rows that accuracy is measured on, and what the program gives for them."""
-        return test(self.lowered, self.rows.X, self.rows.y)
+        """The rows that the page's figures come from: held-out ones, where any are known."""
+        return test_rows(self.lowered, self.rows.X, self.rows.y)
 
-    @property
-    def tested_labels(self) -> NDArray[np.generic]:
-        """The labels of the tested rows, as the data has them."""
-        return self.rows.y[self.tested.kept]
+    @cached_property
+    def answers(self) -> Answers:
+        """Their classes, and those that the program gives; only for a model that has classes."""
+        return answers(self.lowered, self.tested)
 
     @cached_property
     def train_rows(self) -> tuple[Array, NDArray[np.generic]] | None:

@@ -27,7 +27,7 @@ def test_points_are_drawn_where_they_are() -> None:
         (1, 2000, 90.0, 0.4),
         (3, 4000, 95.0, 1.5),
     ]
-    assert [value["number"] for value in others["data"]["values"]] == [2, 4]
+    assert [value["number"] for value in others["data"]["values"]] == [4]  # 2 is far below
     assert section.spec(front())["params"] == [{"name": "chosen", "value": 1}]
 
 
@@ -65,6 +65,16 @@ def test_the_budget_is_drawn_unless_it_is_far_away() -> None:
 def test_of_very_many_candidates_the_best_are_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(section, "MOST_CANDIDATES", 1)
     assert [value["number"] for value in layers(front())[1]["data"]["values"]] == [4]
+
+
+def test_candidates_far_below_the_front_are_left_out() -> None:
+    found = Front.of(
+        [*front().candidates, point(8, 0.1, 3000, 3.0)], 1, device="x", part=None, budget=Budget(), metric="accuracy"
+    )
+    assert [value["number"] for value in layers(found)[1]["data"]["values"]] == [4]
+    assert layers(found)[1]["encoding"]["y"]["scale"]["domain"] == [76.25, 98.75]
+    alone = Front.of([point(0, 1.0, 100, 1.0)], 0, device="x", part=None, budget=Budget(), metric="accuracy")
+    assert section.spec(alone)["layer"][1]["encoding"]["y"]["scale"]["domain"] == [95.0, 100.0]
 
 
 def test_details_tell_what_was_predicted_and_what_measured() -> None:

@@ -38,7 +38,7 @@ class BaselineLine:
 
 def section(subject: Subject) -> Section | None:
     """Return the table; ``None`` for a model without classes, or where nothing can be measured here."""
-    if not subject.is_classifier or not subject.with_baselines or subject.main_cost is None:
+    if not subject.has_classes or not subject.with_baselines or subject.main_cost is None:
         return None
     of = contest(subject)
     if of is None:
@@ -47,7 +47,7 @@ def section(subject: Subject) -> Section | None:
     ours = Baseline(
         "this model",
         f"{plural(subject.model.n_vectors, 'vector')}, {subject.lowered.format.dtype}",
-        subject.tested.accuracy,
+        subject.answers.accuracy,
         subject.main_cost,
     )
     found = [ours, *run(subject, of)]

@@ -35,7 +35,7 @@ class FeatureLine:
 def section(subject: Subject) -> Section | None:
     """Return the map or the bars of which features matter."""
     tested = subject.tested
-    found = importance(subject.model, tested.X, tested.wanted if subject.is_classifier else None)
+    found = importance(subject.model, tested.X, subject.answers.wanted if subject.has_classes else None)
     mean = found.moved.mean(axis=1)
     order = np.argsort(-mean, kind="stable")
     size = subject.image_size

@@ -54,6 +54,7 @@ def section(subject: Subject) -> Section | None:
         has_shares=found.metric in SHARES,
         finished=plural(len(found.candidates), "candidate"),
         on_front=len(found.points),
+        left_out=len(found.candidates) - len(_drawn(found)),
         where=printable(found.device if found.part is None else f"{found.part} ({found.device})"),
         budget=_budget(found),
     )
@@ -93,7 +94,11 @@ def spec(found: Front) -> dict[str, Any]:
         "legend": legend,
     }
     is_chosen = "datum.number === chosen"
-    score = {"type": "quantitative", "title": _score_name(found), "scale": {"zero": False, "nice": True}}
+    score = {
+        "type": "quantitative",
+        "title": _score_name(found),
+        "scale": {"domain": list(_window(found)), "zero": False},
+    }
     flash = {
         "type": "quantitative",
         "title": "flash, bytes",
@@ -164,11 +169,22 @@ def _limit(found: Front, largest: int) -> list[dict[str, Any]]:
     return [{"data": once, "mark": rule, "encoding": at}, {"data": once, "mark": text, "encoding": on_top}]
 
 
+def _window(found: Front) -> tuple[float, float]:
+    """Return the scores between which the plot shows: those of the front, with room around."""
+    scores = [_shown_score(found, point) for point in found.points]
+    low, high = min(scores), max(scores)
+    room = 0.25 * (high - low) or 0.05 * max(abs(high), 0.1)
+    top = min(high + room, 100.0) if found.metric in SHARES else high + room
+    return low - room, max(top, high)
+
+
 def _drawn(found: Front) -> list[Point]:
-    """Return the points of the front, and the best of the others where there are very many."""
+    """Return the points of the front, and of the others the best; those far below the front are left out."""
     sign = -1.0 if found.larger_is_better else 1.0
+    low, high = _window(found)
     on_front = {point.number for point in found.points} | {found.picked}
-    others = sorted((p for p in found.candidates if p.number not in on_front), key=lambda p: (sign * p.score, p.number))
+    near = [p for p in found.candidates if p.number not in on_front and low <= _shown_score(found, p) <= high]
+    others = sorted(near, key=lambda point: (sign * point.score, point.number))
     kept = on_front | {point.number for point in others[:MOST_CANDIDATES]}
     return [point for point in found.candidates if point.number in kept]
 

@@ -16,7 +16,7 @@ def section(subject: Subject) -> Section | None:
         made = playground(
             subject.lowered,
             tested.X,
-            subject.tested_labels,
+            tested.y,
             feature_names=subject.feature_names,
             image_shape=subject.image_size,
             name=subject.name,
