@@ -23,15 +23,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sparsegen.errors import DataError
 from sparsegen.search.candidate import Candidate
+from sparsegen.search.costs import Costs, Sketch
 from sparsegen.search.metrics import Metric
 from sparsegen.search.record import FINISHED, Record
 from sparsegen.search.space import Space
 
 if TYPE_CHECKING:
     import optuna
-
-    from sparsegen.search.costs import Costs
 
 STARTUP_TRIALS = 10
 SCORE_ONLY = 2 / 3
@@ -91,6 +91,16 @@ def propose(
         trial = view.ask()
         candidate = space.draw(trial, costs)
     return Proposal(dict(trial.params), dict(trial.distributions), candidate)
+
+
+def sketch_of(space: Space, record: Record) -> Sketch:
+    """Return what a trial of a study drew; raise a DataError where that is not of this space."""
+    import optuna
+
+    try:
+        return space.sketch(optuna.trial.FixedTrial(dict(record.draws)))
+    except (ValueError, TypeError, IndexError, KeyError):
+        raise DataError(f"trial {record.number} of the study drew what this search does not draw") from None
 
 
 def _trial(draws: Mapping[str, Any], distributions: Mapping[str, Any], value: float | None) -> optuna.trial.FrozenTrial:

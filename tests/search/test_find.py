@@ -78,6 +78,25 @@ def test_the_same_command_goes_on_and_ends_where_one_run_does(kept, tmp_path):
     assert last.winner.model == whole.winner.model
 
 
+class FirstCome(MadeUpCosts):
+    """Derives every cost of a structure from what it is asked first, as a real cost model does."""
+
+    def predict(self, plan):
+        first = vars(self).setdefault("firsts", {}).setdefault(replace(plan, n_vectors=1, gamma=None, C=1.0), plan)
+        cost = super().predict(plan)
+        return replace(cost, flash=cost.flash + round(10 * known(first.gamma)))
+
+
+def test_costs_are_those_of_a_search_that_never_stopped(tmp_path):
+    starts: dict[str, Any] = {"kernels": ["rbf"], "dtypes": ["q7"], "cost_model": lambda *given: FirstCome()}
+    whole = found(trials=4, **starts)
+    for trials in (2, 3, 4):
+        last = found(tmp_path / "s.db", trials=trials, **starts)
+    costs = [[point.flash for point in one.front.candidates] for one in (whole, last)]
+    assert costs[0] == costs[1]
+    assert candidates(last) == candidates(whole)
+
+
 def test_a_finished_study_is_not_searched_further(kept):
     place, whole = kept
     before = place.read_bytes()
