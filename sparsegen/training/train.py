@@ -6,6 +6,8 @@ import inspect
 import re
 import time
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -25,7 +27,7 @@ from sparsegen.model.card import LARGEST
 from sparsegen.model.held_out import remember
 from sparsegen.threads import one_thread
 from sparsegen.training import report
-from sparsegen.training.choose import ACCURACY, AUTO, BALANCED, SearchResult, require_metric, search, too_few
+from sparsegen.training.choose import ACCURACY, AUTO, BALANCED, Scaling, SearchResult, require_metric, search, too_few
 from sparsegen.training.from_sklearn import from_sklearn
 from sparsegen.training.probabilities import probability_card
 from sparsegen.training.rare_classes import few_row_warnings, weights_by_label
@@ -33,6 +35,7 @@ from sparsegen.training.report import TrainingReport, some
 
 SCALERS = ("standard", "minmax", "none")
 Kind = TypeVar("Kind", bound=SparseEstimator)
+CHOSEN_SCALERS = ("standard", "minmax")
 
 
 def train(
@@ -40,7 +43,7 @@ def train(
     test_set: Dataset,
     *,
     method: str = "slmc",
-    scale: str = "standard",
+    scale: str = AUTO,
     seed: int = 0,
     parameters: dict[str, Any] | None = None,
     metric: str | None = None,
@@ -50,10 +53,11 @@ def train(
 
     ``parameters`` are the method's own; ``"auto"`` for ``gamma`` or ``C`` chooses by cross-validation, with the rows of
     each group of ``train_set`` together. A method may ask for that by itself where they are not given (``searched``)
-    and every class has two rows, or two groups. ``class_weight`` may name labels by their text. ``metric`` is what the
-    choice is for: ``accuracy``, ``balanced`` accuracy or macro-averaged ``f1``; ``None`` is ``accuracy``, or
-    ``balanced`` where classes have weights. ``final`` trains once more on all rows with the same parameters, after the
-    test.
+    and every class has two rows, or two groups. ``scale`` is one of ``SCALERS``; ``"auto"`` chooses ``standard`` or
+    ``minmax`` together with gamma, and takes ``standard`` where gamma is not chosen. ``class_weight`` may name labels
+    by their text. ``metric`` is what the choice is for: ``accuracy``, ``balanced`` accuracy or macro-averaged ``f1``;
+    ``None`` is ``accuracy``, or ``balanced`` where classes have weights. ``final`` trains once more on all rows with
+    the same parameters, after the test.
     """
     if not 0 <= seed < 2**32:
         raise OptionError(f"the seed must lie between 0 and {2**32 - 1}, but it is {seed}")
@@ -70,16 +74,16 @@ def train(
             estimator.set_params(**dict.fromkeys(left, AUTO))
         elif train_set.groups is not None:
             complaints.append(f"{' and '.join(left)} kept the default: cross-validation needs {lacking}")
-    scaler = make_scaler(scale)
+    scalers = make_scalers(scale)
     check_sets(train_set, test_set, getattr(estimator, "n_vectors", None))
     started = time.perf_counter()
     with one_thread():
-        model, found, told = _fit(estimator, scaler, train_set, seed, chosen_for)
+        model, scale, found, told = _fit(estimator, scalers, train_set, seed, chosen_for)
         result, confusion = report.measure(model, train_set, test_set)
         fitted, trained = model, train_set
         if final:
             trained = joined(train_set, test_set)
-            fitted, _, also = _fit(estimator, scaler, trained, seed, chosen_for)
+            fitted, _, _, also = _fit(estimator, make_scalers(scale), trained, seed, chosen_for)
             told += also
         seconds = time.perf_counter() - started
     complaints += [*dict.fromkeys(told), *train_set.notes, *data.leaks(train_set, test_set)]
@@ -160,20 +164,39 @@ def configured(family: type[Kind], parameters: dict[str, Any]) -> Kind:
 
 
 def _fit(
-    estimator: SparseClassifier, scaler: Any, train_set: Dataset, seed: int, metric: str
-) -> tuple[SparseModel, SearchResult | None, list[str]]:
-    """Return the model, the search for its parameters, and what training warned of."""
-    from sklearn.exceptions import ConvergenceWarning
+    estimator: SparseClassifier, scalers: dict[str, Any], train_set: Dataset, seed: int, metric: str
+) -> tuple[SparseModel, str, SearchResult | None, list[str]]:
+    """Return the model, how its features were scaled, the search for its parameters, and what training warned of."""
     from sklearn.pipeline import make_pipeline
 
+    with training_errors() as told:
+        scalings = {name: _fitted(scaler, train_set.X) for name, scaler in scalers.items()}
+        X, y = train_set.X, train_set.y
+        found = search(estimator, X, y, seed, groups=train_set.groups, metric=metric, scalings=scalings)
+        scale = chosen_scale(found, scalers)
+        scaler, rows = scalers[scale], scalings[scale](X)
+        together = {"groups": train_set.groups} if getattr(estimator, "probability", False) else {}
+        estimator.fit(rows, y, **together)
+        model = from_sklearn(estimator if scaler is None else make_pipeline(scaler, estimator))
+    return model, scale, found, told
+
+
+def chosen_scale(found: SearchResult | None, scalers: dict[str, Any]) -> str:
+    """Return the name of the scaler that a search chose, or of the first where it chose none."""
+    first = next(iter(scalers))
+    return first if found is None else str(found.chosen.get("scale", first))
+
+
+@contextmanager
+def training_errors() -> Iterator[list[str]]:
+    """Turn what breaks inside into sentences; the list is of what training warned of, once it is over."""
+    from sklearn.exceptions import ConvergenceWarning
+
+    told: list[str] = []
     try:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            rows = train_set.X if scaler is None else scaler.fit_transform(train_set.X)
-            found = search(estimator, rows, train_set.y, seed, groups=train_set.groups, metric=metric)
-            together = {"groups": train_set.groups} if getattr(estimator, "probability", False) else {}
-            estimator.fit(rows, train_set.y, **together)
-            model = from_sklearn(estimator if scaler is None else make_pipeline(scaler, estimator))
+            yield told
     except InvalidParameterError as error:
         raise OptionError(parameter_sentence(str(error))) from None
     except (ArithmeticError, ValueError) as error:  # NumPy's and SciPy's words for numbers that grew out of range
@@ -183,8 +206,8 @@ def _fit(
             f"training broke down ({str(error).rstrip('.')}); bring gamma and C closer to 1, or scale the features"
         ) from error
     # Overflow on the way (RuntimeWarning) is no news to the user where the model came out finite.
-    told = [str(warning.message) for warning in caught if issubclass(warning.category, ConvergenceWarning)]
-    return model, found, list(dict.fromkeys(told))
+    unsolved = [warning for warning in caught if issubclass(warning.category, ConvergenceWarning)]
+    told += dict.fromkeys(str(warning.message) for warning in unsolved)
 
 
 def parameter_sentence(text: str) -> str:
@@ -232,10 +255,22 @@ def check_sets(train_set: Dataset, test_set: Dataset, n_vectors: object) -> None
         data.require_rows(train_set, n_vectors)
 
 
-def make_scaler(scale: str) -> Any:
-    """Return the scikit-learn scaler of a name, or ``None`` for none."""
+def make_scalers(scale: str) -> dict[str, Any]:
+    """Return the scalers to choose from, the one to take where there is no choice first."""
     from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
-    if scale not in SCALERS:
-        raise OptionError(f"scale {scale!r} is unknown{nearest(scale, SCALERS)}; choose one of: {', '.join(SCALERS)}")
-    return {"standard": StandardScaler(), "minmax": MinMaxScaler(), "none": None}[scale]
+    if scale not in (AUTO, *SCALERS):
+        known = AUTO, *SCALERS
+        raise OptionError(f"scale {scale!r} is unknown{nearest(scale, known)}; choose one of: {', '.join(known)}")
+    named = {"standard": StandardScaler(), "minmax": MinMaxScaler(), "none": None}
+    return {name: named[name] for name in (CHOSEN_SCALERS if scale == AUTO else (scale,))}
+
+
+def make_scaler(scale: str) -> Any:
+    """Return the scikit-learn scaler of a name, or ``None`` for none."""
+    return make_scalers(scale)[scale]
+
+
+def _fitted(scaler: Any, X: Array) -> Scaling:
+    """Return what scales rows as these rows need it."""
+    return np.asarray if scaler is None else scaler.fit(X).transform

@@ -25,7 +25,7 @@ from sparsegen.training.choose import AUTO, SearchResult
 from sparsegen.training.choose_values import require_metric, search_values, too_few
 from sparsegen.training.from_sklearn import from_sklearn
 from sparsegen.training.report import some
-from sparsegen.training.train import configured, data_card, joined, make_scaler, parameter_sentence
+from sparsegen.training.train import configured, data_card, joined, make_scalers, parameter_sentence
 
 R2 = "r2"
 OF_CLASSES = {
@@ -91,7 +91,7 @@ def train_values(
     )
     _check_sets(train_set, test_set, getattr(estimator, "n_vectors", None))
     complaints = _ask_for_a_choice(estimator, given, train_set)
-    scaler = make_scaler(scale)
+    scaler = next(iter(make_scalers(scale).values()))  # where it is for the search to say, the usual one
     started = time.perf_counter()
     with one_thread():
         model, found, told = _fit(estimator, scaler, train_set, seed, metric or R2)
