@@ -1,9 +1,9 @@
 """A search that is killed again and again: nothing finished is lost, and it ends where an undisturbed one does.
 
-``sparsegen search`` runs with trials to a number and is ended by kill -9 at random moments, from its start to well into
-its trials. After every kill the study must be whole, hold every trial that it held before, unchanged, and the model
-must be absent or whole; no worker may be left. Then the same command runs to its end. With one job, its candidates and
-its model must equal, to the bit, those of a search that nobody disturbed.
+``sparsegen search`` runs with trials to a number and is ended by kill -9 at random moments: some time after it began,
+or after it finished a trial or two more. After every kill the study must be whole, hold all trials that it held before,
+unchanged, and the model must be absent or whole; no worker may be left. Then the same command runs to its end. With one
+job, its candidates and its model must equal, to the bit, those of a search that nobody disturbed.
 """
 
 from __future__ import annotations
@@ -37,6 +37,8 @@ BUDGET = ("--flash", "3K", "--latency", "1ms")
 MAX_SECONDS = 900.0
 ORPHAN_SECONDS = 20.0
 ATTRIBUTES = "SELECT trial_id, key, value_json FROM trial_user_attributes ORDER BY trial_id, key"
+MORE_TRIALS = (0, 1, 1, 2)
+POLL_SECONDS = 0.02
 CLOCKS = ("seconds", "elapsed", "run")
 """What two equal searches do not share."""
 
@@ -50,6 +52,8 @@ class Tally:
     kills: int = 0
     early: int = 0
     """Kills that came before the first trial was finished."""
+    more: int = 0
+    """Kills that came after the run had finished a trial at least."""
     ended: int = 0
     """Runs that ended before they were killed."""
     flaws: list[str] = field(default_factory=list)
@@ -75,7 +79,7 @@ def main(arguments: Sequence[str]) -> str:
         tally = Tally()
         command = _command(rows, killed, given.trials, given.jobs)
         for _ in _report.track(range(given.kills), "killing", given.kills):
-            _kill_once(command, killed, draw.uniform(0.0, 3.0 * usual / given.kills), tally)
+            _kill_once(command, killed, draw.choice(MORE_TRIALS), draw.uniform(0.0, usual / given.trials), tally)
         end = _finish(command)
         trials, wanted = _trials(killed / "study.db"), _trials(whole / "study.db")
         same_trials = _without_clocks(trials) == _without_clocks(wanted)
@@ -85,6 +89,7 @@ def main(arguments: Sequence[str]) -> str:
     document = {
         "kills": tally.kills,
         "before_the_first_trial": tally.early,
+        "after_new_trials": tally.more,
         "ended_before_the_kill": tally.ended,
         "trials": len(trials),
         "same_trials": same_trials,
@@ -120,13 +125,15 @@ def _finish(command: Sequence[str]) -> dict[str, Any]:
     return document
 
 
-def _kill_once(command: Sequence[str], folder: Path, after_trials: float, tally: Tally) -> None:
-    """Start the command, kill it so many seconds after it began to look for candidates, and look at what is left."""
+def _kill_once(command: Sequence[str], folder: Path, more_trials: int, seconds: float, tally: Tally) -> None:
+    """Start the command, kill it some seconds after it has finished so many trials more, and look at what is left."""
     study, model = folder / "study.db", folder / "best.safetensors"
     before = _trials(study)
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
+    while more_trials and process.poll() is None and _count(study) < len(before) + more_trials:
+        time.sleep(POLL_SECONDS)
     try:
-        process.wait(after_trials)
+        process.wait(seconds)
         tally.ended += 1
     except subprocess.TimeoutExpired:
         os.kill(process.pid, signal.SIGKILL)
@@ -134,6 +141,7 @@ def _kill_once(command: Sequence[str], folder: Path, after_trials: float, tally:
         tally.kills += 1
     after = _trials(study)
     tally.early += not after
+    tally.more += len(after) > len(before)
     lost = [number for number, attributes in before.items() if after.get(number) != attributes]
     if lost:
         tally.flaws.append(f"trials {lost} were lost or changed")
@@ -173,6 +181,14 @@ def _trials(study: Path) -> Trials:
             for trial, key, value in connection.execute(ATTRIBUTES):
                 found.setdefault(trial, {})[key] = value
     return found
+
+
+def _count(study: Path) -> int:
+    """Return how many trials a study holds by now."""
+    if not study.exists():
+        return 0
+    with closing(sqlite3.connect(study, timeout=MAX_SECONDS)) as connection:
+        return int(connection.execute("SELECT COUNT(*) FROM trials").fetchone()[0])
 
 
 def _without_clocks(trials: Trials) -> list[dict[str, str]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -18,7 +19,7 @@ from sparsegen.lowering.formats import FLOAT32, Format
 from sparsegen.lowering.lowered import Lowered
 from sparsegen.model import SparseModel
 from sparsegen.model.judged import Judged
-from sparsegen.promised import Accuracy
+from sparsegen.promised import Accuracy, bound
 from sparsegen.targets import Export, Target
 from sparsegen.verify import Exports, devices_for
 
@@ -131,13 +132,14 @@ class Cost:
         return None if self.judged is None else self.judged.held_out or self.judged.rows
 
     def __str__(self) -> str:
-        measured = self.measurement
+        measured, kind = self.measurement, "estimated cycles" if self.is_estimate else "cycles"
+        condition = " if memory has no wait states" if self.is_estimate else ""
         figures = (
             ("{:,} bytes of flash", measured.flash),
             ("{:,} bytes of RAM with its input", self.ram_with_input),
             ("{:,.0f} instructions", measured.instructions),
-            ("{:,.0f} cycles" + (" (estimated)" if self.is_estimate else ""), self.cycles),
-            ("{:.3g} ms" + (" (estimated)" if self.is_estimate else ""), self.milliseconds),
+            (f"{{:,}} {kind}", None if self.cycles is None else math.ceil(self.cycles)),
+            (f"{{}} ms at {self.clock}{condition}", None if self.milliseconds is None else bound(self.milliseconds)),
             ("{:.2f} microseconds", measured.latency_us),
         )
         known = ", ".join(text.format(figure) for text, figure in figures if figure is not None)

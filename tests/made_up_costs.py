@@ -38,7 +38,9 @@ class MadeUpCosts:
         tables = vectors * (seen * index + 4 + plan.n_outputs * coef)
         tables += 0 if plan.n_projected is None else plan.n_projected * plan.n_features * index
         cycles = CYCLES + 6 * tables // index
-        return Predicted(CODE + tables, 64 + 4 * plan.n_features, float(cycles), float(cycles), cycles / 48_000)
+        return Predicted(
+            CODE + tables, 64 + 4 * plan.n_features, float(cycles), float(cycles), cycles / 48_000, cycles / 48_000
+        )
 
     def most_vectors(self, plan: Plan, budget: Budget) -> int:
         """Return how many vectors fit, found by bisection."""

@@ -36,6 +36,7 @@ from sparsegen.errors import OptionError
 
 if TYPE_CHECKING:
     from sparsegen.bench import Cost
+    from sparsegen.devices import Profile
 
 
 @app.command()
@@ -88,13 +89,13 @@ def bench(
                 budget=limits.budget,
             ),
         )
-    print_costs(costs, as_json)
+    print_costs(costs, as_json, limits.profile)
     if print_problems(costs, named=devices is not None):
         raise typer.Exit(1)
 
 
-def print_costs(costs: Sequence[Cost], as_json: bool) -> None:
-    """Print what a prediction costs on each device; columns that no device fills are left out."""
+def print_costs(costs: Sequence[Cost], as_json: bool, part: Profile | None = None) -> None:
+    """Print what a prediction costs on each device, or on a part; columns that no device fills are left out."""
     if as_json:
         print_json([cost_document(cost) for cost in costs])
         return
@@ -102,7 +103,8 @@ def print_costs(costs: Sequence[Cost], as_json: bool) -> None:
         alike = [cost for cost in costs if cost.dtype == dtype]
         filled = {name: cells for name, show in COLUMNS.items() if set(cells := [show(c) for c in alike]) != {"-"}}
         rows = list(zip([cost.device for cost in alike], *filled.values(), strict=True))
-        print_table(f"one prediction, {dtype}; RAM used: with its input", ("device", *filled), rows)
+        where = "" if part is None else f" on {part.part} at {alike[0].clock}"
+        print_table(f"one prediction{where}, {dtype}; RAM used: with its input", ("device", *filled), rows)
         for line in (*judged_lines(alike), *estimate_lines(alike), *makers(alike)):
             say(line)
 

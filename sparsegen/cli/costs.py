@@ -82,8 +82,8 @@ def estimate_lines(costs: Sequence[Cost]) -> list[str]:
         most = f"{math.ceil(estimate.cycles):,}"
         least = "" if estimate.least_cycles == estimate.cycles else f"{math.floor(estimate.least_cycles):,} to "
         lines.append(
-            f"{ESTIMATED} {cost.device}, {cost.clock}: estimated, never measured: {least}{most} cycles if memory "
-            f"answers without wait states (slower flash takes longer), by {estimate.model}"
+            f"{ESTIMATED} {cost.device}, {cost.clock}: an estimate: {least}{most} cycles if memory answers without "
+            f"wait states (slower flash takes longer), by {estimate.model}; {estimate.error}"
         )
     return lines
 

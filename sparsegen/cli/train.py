@@ -87,8 +87,12 @@ def train(
         typer.Option(help="Learn a projection to this many values: smaller, for many features.", show_default=False),
     ] = None,
     scale: Annotated[
-        str, typer.Option(metavar="standard|minmax|none", help="Feature scaling; exports take raw features.")
-    ] = "standard",
+        str,
+        typer.Option(
+            metavar="auto|standard|minmax|none",
+            help="Feature scaling; exports take raw features. auto: by cross-validation with gamma, else standard.",
+        ),
+    ] = "auto",
     probability: Annotated[
         bool, typer.Option("--probability", help="Learn probabilities too: up to five more fits.")
     ] = False,

@@ -72,6 +72,8 @@ class CycleEstimate:
     """The core whose timing it is."""
     model: str
     """What the cycles follow from and where that is from."""
+    error: str
+    """How far off such estimates were found to be."""
 
 
 @dataclass(frozen=True)

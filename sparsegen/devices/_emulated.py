@@ -16,7 +16,7 @@ from sparsegen.devices import CycleEstimate, Device, Measurement, Outputs, Profi
 from sparsegen.devices._emulator import EmulatedProcessor, Processor
 from sparsegen.devices._image import Image, build_elf, build_image, read_image
 from sparsegen.devices._parts import CodeParts, PartOf, PartTrace, weigh
-from sparsegen.devices._toolchain import DEVICES_EXTRA, TOOL_SECONDS, absent, compiler_name, versioned, zig
+from sparsegen.devices._toolchain import DEVICES_EXTRA, TOOL_SECONDS, absent, compiler_name, entry, versioned, zig
 from sparsegen.devices._trace import Spent
 from sparsegen.devices.timing import TIMINGS, Timing
 from sparsegen.targets import Export
@@ -128,7 +128,7 @@ class EmulatedDevice(Device):
     def measure_parts(self, export: Export, X: NDArray[Any]) -> CodeParts:
         """Return what the parts of an export that names them cost over (at most 64 of) the rows."""
         rows = thin(self.accept(export, X))
-        predict = f"{export.name}_predict"
+        predict = entry(export)
         elf = build_elf(export, self.compiler_flags, (predict,), self.compile_seconds)
         part_of = PartOf(elf, export.name)
         emulated = self._boot(export, read_image(elf))
@@ -161,4 +161,5 @@ def estimated(spent: Sequence[Spent], timing: Timing) -> CycleEstimate:
         worst_cycles=math.ceil(max(most for _, most in ranges)),
         core=timing.name,
         model=timing.source,
+        error=timing.error,
     )

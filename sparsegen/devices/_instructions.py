@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -66,3 +67,13 @@ def capstone(module: str = "") -> Any:
         return importlib.import_module(f"capstone{module}")
     except ImportError as error:
         raise ToolError(f"capstone cannot be imported: {error}; install it again") from error
+
+
+def disassembled(disassembler: Any, code: bytes, read: Callable[[Any], Instruction]) -> list[Instruction | None]:
+    """Return what ``read`` makes of each instruction, and ``None`` where the code goes on with an unknown one."""
+    found: list[Instruction | None] = []
+    decoded = 0
+    for instruction in disassembler.disasm(code, 0):
+        found.append(read(instruction))
+        decoded += instruction.size
+    return found if decoded == len(code) else [*found, None]

@@ -6,7 +6,7 @@ from functools import cache
 from typing import Any
 
 from sparsegen.devices import _instructions as kinds
-from sparsegen.devices._instructions import NOTHING, Instruction, capstone
+from sparsegen.devices._instructions import NOTHING, Instruction, capstone, disassembled
 
 KIND_OF = {
     "mul": kinds.MULTIPLY,
@@ -27,12 +27,7 @@ BRANCHES = frozenset({kinds.BRANCH, kinds.CONDITIONAL_BRANCH, kinds.CALL, kinds.
 
 def decode_rv32(code: bytes) -> list[Instruction | None]:
     """Return the instructions of a block, and ``None`` where it goes on with what capstone does not know."""
-    found: list[Instruction | None] = []
-    decoded = 0
-    for instruction in _disassembler().disasm(code, 0):
-        found.append(_instruction(instruction))
-        decoded += instruction.size
-    return found if decoded == len(code) else [*found, None]
+    return disassembled(_disassembler(), code, _instruction)
 
 
 @cache

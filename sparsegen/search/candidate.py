@@ -81,13 +81,13 @@ class Candidate:
 
     def plan(self, n_features: int, n_outputs: int) -> Plan:
         """Return what decides its cost, for rows of so many features and models of so many scores."""
-        scaled = KERNELS[self.kernel].scale_parameter
-        used = n_features if self.n_features is None else self.n_features
         return Plan(
-            n_features=used,
+            n_features=n_features if self.n_features is None else self.n_features,
             n_outputs=n_outputs,
             n_vectors=self.n_vectors,
-            kernels=(KERNELS[self.kernel].bind(**({} if scaled is None else {scaled: 1.0 / used})),),
+            kernels=(KERNELS[self.kernel].bind(),),
+            gamma=self.gamma,
+            C=self.C,
             n_projected=self.n_projected,
             scale=self.scale,
             feature_scales=self.feature_scales,

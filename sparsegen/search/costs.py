@@ -39,7 +39,7 @@ class Costs:
 
     def shortage(self, cost: Predicted) -> str | None:
         """Return in words what a cost is beyond the budget."""
-        return self.budget.shortage(cost.flash, cost.ram, cost.milliseconds)
+        return cost.shortage(self.budget)
 
     def filled(self, candidate: Candidate, limit: int, share: float) -> Candidate | None:
         """Return the candidate with a share of the most vectors that fit, and no more than the limit.

@@ -8,7 +8,6 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from sparsegen.arrays import Array
 from sparsegen.budget.budget import Budget
 from sparsegen.budget.cost_model import CostModel
 from sparsegen.data import Dataset
@@ -31,7 +30,7 @@ LAYOUT = 1
 """Of what a study keeps; another version's candidates may mean something else."""
 DEFAULT_SECONDS = 600.0
 
-CostModelMaker = Callable[[str, Array, Profile | None], Predicts]
+CostModelMaker = Callable[[str, Dataset, Profile | None], Predicts]
 
 
 @dataclass(frozen=True)
@@ -111,8 +110,8 @@ def find_best(
     problem = Problem.of(train_set, metric, seed)
     space = Space.of(problem, methods=methods, kernels=kernels, dtypes=dtypes, inputs=inputs)
     DEVICES[device].require()
-    make = cost_model or (lambda name, rows, profile: CostModel(name, rows, profile=profile))
-    costs = Costs(make(device, train_set.X, part), problem.X.shape[1], problem.n_outputs, within)
+    make = cost_model or (lambda name, rows, profile: CostModel(name, rows.X, rows.y, profile=profile))
+    costs = Costs(make(device, train_set, part), problem.X.shape[1], problem.n_outputs, within)
     about = _about(train_set, test_set, device, part, within, problem, space)
     with quietly():
         kept = open_study(
@@ -226,6 +225,8 @@ def _nothing(records: list[Record], seconds: float | None, pick: int | None) -> 
     """Return the sentence for a search that finished no candidate."""
     if pick is not None and not records:
         return "the study holds no search of this; pick with the options that were searched with"
+    if records and all(record.candidate is None for record in records):
+        return "nothing that was tried fits the budget; allow more, or use fewer features or classes"
     reasons = [record.reason for record in records if record.state == FAILED and record.reason]
     if reasons:
         return f"every candidate failed, the last one because {reasons[-1]}"

@@ -29,7 +29,7 @@ from sparsegen.search.space import Space
 from sparsegen.search.study import Study
 
 MOST_MISFITS = 60
-"""Proposals in a row that do not fit before a search without any that fits gives up."""
+"""Proposals that do not fit before a search without any that fits gives up."""
 MOST_BEATEN_BY = 2
 """How many others must clearly beat a candidate before it is stopped: one may have been lucky."""
 POLL_SECONDS = 0.5
@@ -140,13 +140,11 @@ class Search:
 
     def _start(self) -> bool:
         """Take one candidate more under way; return whether there is one."""
-        misfits = 0
         while self._may_start():
             proposal = self._propose()
             if proposal.candidate is None:
-                misfits += 1
                 self._add(Record(proposal.draws, proposal.distributions, None, STOPPED, reason="nothing of it fits"))
-                if misfits >= MOST_MISFITS and all(record.candidate is None for record in self._records):
+                if len(self._records) >= MOST_MISFITS and all(one.candidate is None for one in self._records):
                     raise FitError(
                         f"no model fits the budget{self._costs.misfit}; allow more, or use fewer features or classes"
                     )

@@ -124,13 +124,13 @@ class Finals:
         measured = cost.measurement.flash, cost.ram_with_input, cost.worst_milliseconds
         off = [
             0.0 if one is None or other is None else one - other
-            for one, other in zip(measured, (estimate.flash, estimate.ram, estimate.milliseconds), strict=True)
+            for one, other in zip(measured, (estimate.flash, estimate.ram, estimate.worst_milliseconds), strict=True)
         ]
         for n_vectors in range(candidate.n_vectors - 1, 0, -1):
             smaller = replace(candidate, n_vectors=n_vectors)
             cost_of_it = self.costs.of(smaller)
             flash, ram = round(cost_of_it.flash + off[0]), round(cost_of_it.ram + off[1])
-            ms = None if cost_of_it.milliseconds is None else cost_of_it.milliseconds + off[2]
+            ms = None if cost_of_it.worst_milliseconds is None else cost_of_it.worst_milliseconds + off[2]
             if budget.shortage(flash, ram, ms) is None:
                 return smaller
         return None

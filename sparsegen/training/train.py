@@ -24,13 +24,14 @@ from sparsegen.model.card import LARGEST
 from sparsegen.model.held_out import remember
 from sparsegen.threads import one_thread
 from sparsegen.training import report
-from sparsegen.training.choose import ACCURACY, AUTO, BALANCED, SearchResult, require_metric, search, too_few
+from sparsegen.training.choose import ACCURACY, AUTO, BALANCED, Scaling, SearchResult, require_metric, search, too_few
 from sparsegen.training.from_sklearn import from_sklearn
 from sparsegen.training.probabilities import probability_card
 from sparsegen.training.rare_classes import few_row_warnings, weights_by_label
 from sparsegen.training.report import TrainingReport, some
 
 SCALERS = ("standard", "minmax", "none")
+CHOSEN_SCALERS = ("standard", "minmax")
 
 
 def train(
@@ -38,7 +39,7 @@ def train(
     test_set: Dataset,
     *,
     method: str = "slmc",
-    scale: str = "standard",
+    scale: str = AUTO,
     seed: int = 0,
     parameters: dict[str, Any] | None = None,
     metric: str | None = None,
@@ -48,10 +49,11 @@ def train(
 
     ``parameters`` are the method's own; ``"auto"`` for ``gamma`` or ``C`` chooses by cross-validation, with the rows of
     each group of ``train_set`` together. A method may ask for that by itself where they are not given (``searched``)
-    and every class has two rows, or two groups. ``class_weight`` may name labels by their text. ``metric`` is what the
-    choice is for: ``accuracy``, ``balanced`` accuracy or macro-averaged ``f1``; ``None`` is ``accuracy``, or
-    ``balanced`` where classes have weights. ``final`` trains once more on all rows with the same parameters, after the
-    test.
+    and every class has two rows, or two groups. ``scale`` is one of ``SCALERS``; ``"auto"`` chooses ``standard`` or
+    ``minmax`` together with gamma, and takes ``standard`` where gamma is not chosen. ``class_weight`` may name labels
+    by their text. ``metric`` is what the choice is for: ``accuracy``, ``balanced`` accuracy or macro-averaged ``f1``;
+    ``None`` is ``accuracy``, or ``balanced`` where classes have weights. ``final`` trains once more on all rows with
+    the same parameters, after the test.
     """
     if not 0 <= seed < 2**32:
         raise OptionError(f"the seed must lie between 0 and {2**32 - 1}, but it is {seed}")
@@ -68,16 +70,16 @@ def train(
             estimator.set_params(**dict.fromkeys(left, AUTO))
         elif train_set.groups is not None:
             complaints.append(f"{' and '.join(left)} kept the default: cross-validation needs {lacking}")
-    scaler = make_scaler(scale)
+    scalers = _scalers(scale)
     check_sets(train_set, test_set, getattr(estimator, "n_vectors", None))
     started = time.perf_counter()
     with one_thread():
-        model, found, told = _fit(estimator, scaler, train_set, seed, chosen_for)
+        model, scale, found, told = _fit(estimator, scalers, train_set, seed, chosen_for)
         result, confusion = report.measure(model, train_set, test_set)
         fitted, trained = model, train_set
         if final:
             trained = _joined(train_set, test_set)
-            fitted, _, also = _fit(estimator, scaler, trained, seed, chosen_for)
+            fitted, _, _, also = _fit(estimator, _scalers(scale), trained, seed, chosen_for)
             told += also
         seconds = time.perf_counter() - started
     complaints += [*dict.fromkeys(told), *train_set.notes, *data.leaks(train_set, test_set)]
@@ -154,19 +156,24 @@ def make_estimator(method: str, parameters: dict[str, Any]) -> SparseClassifier:
 
 
 def _fit(
-    estimator: SparseClassifier, scaler: Any, train_set: Dataset, seed: int, metric: str
-) -> tuple[SparseModel, SearchResult | None, list[str]]:
-    """Return the model, the search for its parameters, and what training warned of."""
+    estimator: SparseClassifier, scalers: dict[str, Any], train_set: Dataset, seed: int, metric: str
+) -> tuple[SparseModel, str, SearchResult | None, list[str]]:
+    """Return the model, how its features were scaled, the search for its parameters, and what training warned of."""
     from sklearn.exceptions import ConvergenceWarning
     from sklearn.pipeline import make_pipeline
 
     try:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            rows = train_set.X if scaler is None else scaler.fit_transform(train_set.X)
-            found = search(estimator, rows, train_set.y, seed, groups=train_set.groups, metric=metric)
+            scalings = {name: _fitted(scaler, train_set.X) for name, scaler in scalers.items()}
+            X, y = train_set.X, train_set.y
+            found = search(estimator, X, y, seed, groups=train_set.groups, metric=metric, scalings=scalings)
+            scale = next(iter(scalers))
+            if found is not None:
+                scale = str(found.chosen.get("scale", scale))
+            scaler, rows = scalers[scale], scalings[scale](X)
             together = {"groups": train_set.groups} if getattr(estimator, "probability", False) else {}
-            estimator.fit(rows, train_set.y, **together)
+            estimator.fit(rows, y, **together)
             model = from_sklearn(estimator if scaler is None else make_pipeline(scaler, estimator))
     except InvalidParameterError as error:
         raise OptionError(parameter_sentence(str(error))) from None
@@ -178,7 +185,7 @@ def _fit(
         ) from error
     # Overflow on the way (RuntimeWarning) is no news to the user where the model came out finite.
     told = [str(warning.message) for warning in caught if issubclass(warning.category, ConvergenceWarning)]
-    return model, found, list(dict.fromkeys(told))
+    return model, scale, found, list(dict.fromkeys(told))
 
 
 def parameter_sentence(text: str) -> str:
@@ -226,10 +233,22 @@ def check_sets(train_set: Dataset, test_set: Dataset, n_vectors: object) -> None
         data.require_rows(train_set, n_vectors)
 
 
-def make_scaler(scale: str) -> Any:
-    """Return the scikit-learn scaler of a name, or ``None`` for none."""
+def _scalers(scale: str) -> dict[str, Any]:
+    """Return the scalers to choose from, the one to take where there is no choice first."""
     from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
-    if scale not in SCALERS:
-        raise OptionError(f"scale {scale!r} is unknown{nearest(scale, SCALERS)}; choose one of: {', '.join(SCALERS)}")
-    return {"standard": StandardScaler(), "minmax": MinMaxScaler(), "none": None}[scale]
+    if scale not in (AUTO, *SCALERS):
+        known = AUTO, *SCALERS
+        raise OptionError(f"scale {scale!r} is unknown{nearest(scale, known)}; choose one of: {', '.join(known)}")
+    named = {"standard": StandardScaler(), "minmax": MinMaxScaler(), "none": None}
+    return {name: named[name] for name in (CHOSEN_SCALERS if scale == AUTO else (scale,))}
+
+
+def make_scaler(scale: str) -> Any:
+    """Return the scikit-learn scaler of a name, or ``None`` for none."""
+    return _scalers(scale)[scale]
+
+
+def _fitted(scaler: Any, X: Array) -> Scaling:
+    """Return what scales rows as these rows need it."""
+    return np.asarray if scaler is None else scaler.fit(X).transform

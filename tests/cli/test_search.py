@@ -20,7 +20,7 @@ if DEVICES["cortex-m0plus"].missing() is not None:
 
 @pytest.fixture
 def rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr(find, "CostModel", lambda device, rows, profile: MadeUpCosts())
+    monkeypatch.setattr(find, "CostModel", lambda device, rows, labels, profile: MadeUpCosts())
     rng = np.random.default_rng(1)
     X = np.round(30 * rng.normal(size=(120, 4))).astype(int)
     path = tmp_path / "ring.csv"
@@ -68,7 +68,7 @@ def test_a_search_writes_a_model_and_says_what_it_is_worth(rows, run: Run):
     ],
 )
 def test_mistakes_get_one_sentence(rows, run: Run, options, told):
-    ended = run("search", rows, *options)
+    ended = run("search", rows, "-o", rows.with_name("best.safetensors"), *options)
     assert ended.code == 2
     assert ended.err.count("\n") == 1
     assert told in ended.err

@@ -164,3 +164,5 @@ def test_a_budget_that_nothing_fits_is_told(problem):
     study = open_study(None, {}, problem.metric, problem.X.shape[1])
     with pytest.raises(FitError, match="no model fits the budget; the smallest that was thought of needs 7"):
         Search(problem, space, costs, study, MadeUp(), Limits(trials=500)).go()
+    with pytest.raises(FitError, match="no model fits the budget"):  # and again
+        Search(problem, space, costs, study, MadeUp(), Limits(trials=500)).go()

@@ -39,6 +39,8 @@ class Timing:
     """The same for kinds that ``taken`` does not have."""
     stalls: Callable[[Instruction, Instruction], Range] = no_stalls
     """Cycles that an instruction waits, or saves, because of the one before it."""
+    error: str = "compared with no real device"
+    """How far off these cycles were found to be, as the end of a sentence."""
     misprediction: float = 0.0
     """The most cycles that a wrongly predicted branch adds."""
 

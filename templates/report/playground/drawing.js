@@ -12,19 +12,8 @@ function drawingEditor(data, changed) {
     const strokes = new Strokes(rows, columns);
     const row = new Float64Array(rows * columns).fill(paper);
     const preview = thumbnail(row, drawing, PREVIEW_SIDE);
-    const canvas = make("canvas", {
-        class: "drawing",
-        tabindex: 0,
-        role: "application",
-        "aria-label": `Picture of ${rows} by ${columns} pixels. Arrow keys move, space draws, delete erases.`,
-        keydown: pressed,
-        pointerdown: begun,
-        pointermove: moved,
-        pointerup: ended,
-        pointercancel: ended,
-        focus: draw,
-        blur: draw,
-    });
+    const told = `Picture of ${rows} by ${columns} pixels. Arrow keys move, space draws, delete erases.`;
+    const canvas = surface({ class: "drawing", role: "application", "aria-label": told }, { begun, moved, pressed, draw });
     const pen = make("input", { type: "range", id: "playground-pen", min: 0.4, max: Math.max(6, drawing.pen), step: 0.1 });
     pen.value = drawing.pen;
     const fits = make("input", { type: "checkbox", id: "playground-fit", change: submit });
@@ -71,7 +60,6 @@ function drawingEditor(data, changed) {
     }
 
     function begun(event) {
-        canvas.setPointerCapture(event.pointerId);
         remember();
         last = under(event);
         hasKeys = false;
@@ -79,22 +67,20 @@ function drawingEditor(data, changed) {
     }
 
     function moved(event) {
-        if (last !== null) {
-            for (const each of event.getCoalescedEvents ? event.getCoalescedEvents() : [event]) {
-                mark(under(each));
-            }
-            mark(under(event));
+        for (const each of event.getCoalescedEvents ? event.getCoalescedEvents() : []) {
+            strokeTo(under(each)); /* where a fast pointer was in between */
         }
+        mark(under(event));
     }
 
-    function ended() {
-        last = null;
+    function strokeTo(to) {
+        strokes.line(last, to, pen.valueAsNumber, erases);
+        last = to;
     }
 
     function mark(to) {
         isRow = false;
-        strokes.line(last, to, pen.valueAsNumber, erases);
-        last = to;
+        strokeTo(to);
         submit();
     }
 

@@ -55,17 +55,18 @@ class Machine {
         }
     }
 
-    /* Returns the class index, its label as the C has it, and all scores for raw features. */
+    /* Returns the class index, its label as the C has it, and all scores for raw features; of a regression, its value. */
     predict(raw) {
         this.read(raw);
         this.call("scores", this.row, this.scores);
-        const index = this.call("predict", this.row);
+        const given = this.call(this.data.entry, this.row);
+        const isValue = this.data.decision === "value";
         if (this.data.probability) {
             this.call("probabilities", this.row, this.shares);
         }
         return {
-            index,
-            label: this.text(this.functions[`${this.data.name}_label`](index)),
+            index: isValue ? null : given,
+            label: isValue ? shown(given * this.data.unit) : this.text(this.functions[`${this.data.name}_label`](given)),
             scores: Array.from(this.scores),
             probabilities: this.data.probability
                 ? Array.from(this.shares, (share) => share / this.data.probability.one)
@@ -74,13 +75,13 @@ class Machine {
         };
     }
 
-    /* What speaks for each class, in units of the model: its score, or its votes. */
+    /* What speaks for each class, in units of the model: its score, or its votes. A regression has its value alone. */
     forClasses(scores) {
         const { decision, unit, classes } = this.data;
         if (decision === "sign") {
             return [-scores[0] * unit, scores[0] * unit];
         }
-        if (decision === "largest") {
+        if (decision === "largest" || decision === "value") {
             return scores.map((score) => score * unit);
         }
         const votes = classes.map(() => 0);
@@ -113,7 +114,7 @@ class Machine {
                 this.read(raw);
                 const start = performance.now();
                 for (let i = 0; i < calls; ++i) {
-                    this.call("predict", this.row);
+                    this.call(this.data.entry, this.row);
                 }
                 spent += performance.now() - start;
             }

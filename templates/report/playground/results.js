@@ -8,7 +8,8 @@ function results(machine, largest) {
     const label = make("p", { class: "label", "aria-live": "polite" });
     const range = make("p", { class: "range" });
     const beyond = make("p", { class: "hint" });
-    const count = data.classes.length > MOST_BARS ? FIRST_BARS : data.classes.length;
+    const names = data.values === null ? data.classes : ["value"];
+    const count = names.length > MOST_BARS ? FIRST_BARS : names.length;
     const bars = Array.from({ length: count }, () => {
         const [name, bar, value] = [make("span", { class: "name" }), make("div"), make("span", { class: "value" })];
         return { name, bar, value, element: make("li", {}, name, make("div", { class: "track" }, bar), value) };
@@ -26,7 +27,7 @@ function results(machine, largest) {
         }
         order.forEach((k, i) => {
             const share = told.probabilities ? told.probabilities[k] : null;
-            fill(bars[i], data.classes[k], scores[k], share, k === told.index);
+            fill(bars[i], names[k], scores[k], share, k === told.index || data.values !== null);
         });
         range.hidden = told.inRange === null;
         range.className = told.inRange === false ? "range is-out" : "range";
@@ -43,15 +44,20 @@ function results(machine, largest) {
         name.textContent = text;
         name.title = text;
         element.className = isChosen ? "is-chosen" : "";
-        const size = share === null ? clip(score / scale, -1, 1) : share; /* not a number has no bar */
+        const size = share === null ? clip(part(score), -1, 1) : share; /* not a number has no bar */
         const [from, to] = [Math.min(size, 0), Math.max(size, 0)];
-        const hasSign = share === null && data.decision !== "votes";
+        const hasSign = share === null && (data.decision === "largest" || data.decision === "sign");
         const [start, length] = hasSign ? [50 + 50 * from, 50 * (to - from)] : [0, 100 * to];
         bar.style.setProperty("left", `${start || 0}%`);
         bar.style.setProperty("width", `${length || 0}%`);
         bar.parentElement.classList.toggle("has-sign", hasSign);
-        value.textContent = share !== null ? percent(share) : hasSign ? score.toFixed(decimals()) : String(score);
+        value.textContent = share !== null ? percent(share) : hasSign ? score.toFixed(decimals()) : shown(score);
         value.title = `score ${shown(score)}`;
+    }
+
+    /* The length of a bar: of the longest one, or where between the smallest and the largest known value it is. */
+    function part(score) {
+        return data.values === null ? score / scale : Math.max(0, (score - data.values[0]) / (data.values[1] - data.values[0]));
     }
 
     /* Three digits of the largest score. */
@@ -75,6 +81,9 @@ function results(machine, largest) {
 }
 
 function what(data) {
+    if (data.values !== null) {
+        return `The bar goes from ${shown(data.values[0])} to ${shown(data.values[1])}, as the values of the rows do.`;
+    }
     const shownFor = data.classes.length > MOST_BARS ? `the ${FIRST_BARS} classes with the largest` : "every class";
     if (data.probability) {
         return `Bars are probabilities, for ${shownFor}.`;

@@ -21,6 +21,7 @@ from sparsegen.lowering.integer_program import IntegerProgram
 from sparsegen.lowering.lowered import Lowered
 from sparsegen.lowering.program import Program
 from sparsegen.model import Calibration, SparseModel
+from sparsegen.model.decision import DECISIONS
 from sparsegen.report.playground import Playground, playground
 from sparsegen.verify import PROBABILITY_TOLERANCE, TOLERANCE
 
@@ -196,6 +197,15 @@ def test_a_profile_is_drawn_with_the_mouse_and_with_keys(page):
     shown(lowered, page)
 
 
+def test_a_profile_follows_the_width_of_the_window(page):
+    of = SMALL["rbf_projected"]
+    show(page, playground(lower(of), rows_of(of)))
+    wide = page.box("#playground canvas.profile")["width"]
+    page.resize(420, 900)
+    page.wait_for(f"document.querySelector('canvas.profile').getBoundingClientRect().width < {wide / 1.3}")
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
 def pictures() -> tuple[SparseModel, np.ndarray]:
     """Return a model of 8 x 8 pictures from 0 to 16, and pictures: bars that stand and bars that lie."""
     bars = np.zeros((8, 8, 8))
@@ -301,6 +311,28 @@ def test_many_classes_show_the_first(page):
     names = page.evaluate("Array.from(document.querySelectorAll('#playground .bars .name'), e => e.textContent)")
     assert len(names) == 12
     assert names[0] == page.evaluate(LABEL)
+
+
+@pytest.mark.skipif("value" not in DECISIONS, reason="models give no values")
+@pytest.mark.parametrize("numbers", [FLOAT32, Format("q15")], ids=["f32", "q15"])
+def test_a_regression_shows_its_value(page, numbers):
+    of = SMALL["binary_rbf"]
+    of = replace(of, classes=(), task="regression", decision="value", card={"method": "by hand"})
+    lowered, X = lower(of, numbers), rows_of(of, 200)
+    y = of.scores(X)[:, 0] + np.where(np.arange(200) % 40 == 0, 1.0, 0.0)
+    made = playground(lowered, X, y)
+    show(page, made)
+    told = page.call("rows => rows.map(row => document.getElementById('playground').machine.predict(row))", X.tolist())
+    reference = lowered.reference(X)
+    scores = np.array([row["scores"] for row in told])
+    largest = 0.0 if reference.is_exact else TOLERANCE * max(1.0, float(np.abs(reference.scores).max()))
+    np.testing.assert_allclose(scores, reference.scores, rtol=0, atol=largest)
+    shown_values = np.array([float(row["label"]) for row in told])
+    np.testing.assert_allclose(shown_values, reference.scores[:, 0] * reference.unit, rtol=1e-3, atol=1e-4)
+    assert [row["index"] for row in told] == [None] * 200
+    wrong = [example for example in made.data["examples"] if example["isWrong"]]
+    assert sum(abs(example["label"] - example["given"]) > 0.9 for example in wrong) == 5
+    assert "self-test passes here" in page.evaluate("document.querySelector('#playground .status').textContent")
 
 
 def test_a_module_that_does_not_load_is_a_sentence(page):
