@@ -10,25 +10,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparsegen.arrays import Array
-from sparsegen.bench import bench_exports
+from sparsegen.bench import Cost
 from sparsegen.budget.budget import Budget
 from sparsegen.budget.code_shape import Shape, code_shape, curve_bytes
+from sparsegen.budget.float_forms import float_forms, likely_forms
 from sparsegen.budget.plan import Plan, scale_of
 from sparsegen.budget.probe import Figures, Line, Probe, near_values
 from sparsegen.budget.untrained import Basis, Sample
 from sparsegen.devices import DEVICES, Profile
-from sparsegen.lowering import float_road, integer_road
+from sparsegen.lowering import integer_road
 from sparsegen.lowering.calibrate import calibrate
 from sparsegen.lowering.curves import HALF_UNIT
 from sparsegen.lowering.formats import Format
-from sparsegen.lowering.integer_program import IntegerProgram
 from sparsegen.lowering.locate_data import thinned
-from sparsegen.lowering.program import Program
+from sparsegen.targets import TARGETS
 from sparsegen.threads import one_thread
-from sparsegen.verify import Exports
 
 FLASH_WITHIN, TIME_WITHIN = 0.02, 0.05
 """How far off a prediction may be, relative to what is measured; docs/performance.md says how often that is held."""
+CURVE_WITHIN = 0.06
+"""The same for flash where a kernel's curve is a table, whose length depends on how far vectors move."""
 FEW, MANY = 12, 48
 """Vectors of the probes: compilers unroll shorter loops, and longer ones tell nothing more."""
 MEASURED_ROWS, FLOAT_ROWS = 16, 8
@@ -39,8 +40,6 @@ OCTAVES_FAR = 2.0
 """By how much the kernel is narrowed, or widened, to measure that."""
 FLOAT_OCTAVES = 2
 """Scales of float kernels that differ by less are measured once."""
-C_DOUBT = 10.0
-"""By which factor the coefficients that training finds may differ from an untrained model's, and more."""
 C_TRIED = (1.0, 10.0, 0.1, 100.0, 0.01, 1000.0, 0.001)
 """Factors of C under which a probe with few vectors may get the code that one with many has."""
 
@@ -87,7 +86,7 @@ class _Code:
     """What the lowering made of an untrained model."""
 
     shape: Shape
-    curve_bytes: int
+    curve_bytes: int = 0
 
 
 @dataclass(frozen=True)
@@ -99,6 +98,8 @@ class _Kind:
     basis: Basis
     code: _Code
     near: float
+    form: int | None = None
+    """Which of the ways to write it in float32; ``None`` for integers."""
 
     @property
     def key(self) -> tuple[object, ...]:
@@ -175,15 +176,14 @@ class CostModel:
         own = basis.bound(family)
         near = _near(start, own, MANY, start.seen)
         plan = _snapped(own)
+        if not plan.format.numbers.is_exact:
+            forms = float_forms(basis.model(plan, MANY))
+            likely = likely_forms([form.error for form in forms])
+            return tuple(_Kind(plan, basis, _Code((i, *code_shape(forms[i].program))), near, i) for i in likely)
+        apart = self._basis(family, turned=False, apart=True)
         first = _Kind(plan, basis, self._code(basis, plan), near)
-        if plan.format.numbers.is_exact:
-            apart = self._basis(family, turned=False, apart=True)
-            others = [_Kind(plan, apart, self._code(apart, plan), _near(apart, own, MANY, apart.seen))]
-        else:
-            doubted = (replace(plan, C=plan.C * factor) for factor in (1.0 / C_DOUBT, C_DOUBT))
-            others = [_Kind(other, basis, self._code(basis, other), near) for other in doubted]
-        kinds = {kind.code: kind for kind in reversed((first, *others))}
-        return (first, *(kind for kind in kinds.values() if kind is not first))
+        other = _Kind(plan, apart, self._code(apart, plan), _near(apart, own, MANY, apart.seen))
+        return (first,) if first.code == other.code else (first, other)
 
     def _basis(self, plan: Plan, *, turned: bool = True, apart: bool = False) -> Basis:
         key = (
@@ -195,15 +195,11 @@ class CostModel:
         return self._bases[key]
 
     def _code(self, basis: Basis, plan: Plan, n_vectors: int = MANY) -> _Code:
-        """Return what the lowering makes of an untrained model of a plan."""
+        """Return what the lowering makes of an untrained model of a plan in integers."""
         key = replace(plan, n_vectors=n_vectors), basis.apart
         if key not in self._codes:
-            model, format = basis.model(plan, n_vectors), _format(basis, plan)
-            program: Program | IntegerProgram
-            if format.numbers.is_exact:
-                program = integer_road(model, format, calibrate(model, format.rows))
-            else:
-                program = float_road(model, base_two=True)
+            model = basis.model(plan, n_vectors)
+            program = integer_road(model, _format(basis, plan), calibrate(model, basis.rows))
             self._codes[key] = _Code(code_shape(program), curve_bytes(program))
         return self._codes[key]
 
@@ -218,7 +214,8 @@ class CostModel:
         line, measured = self._line(kind)
         figures = line.at(n_vectors, kind.near)
         longer = kind.code.curve_bytes - measured.code.curve_bytes
-        return self._as_predicted(replace(figures, flash=figures.flash + longer), plan)
+        made = self._as_predicted(replace(figures, flash=figures.flash + longer), plan)
+        return replace(made, flash_within=CURVE_WITHIN) if kind.code.curve_bytes else made
 
     def _as_predicted(self, figures: Figures, plan: Plan) -> Predicted:
         hertz = None if self.profile is None else self.profile.clock_hz
@@ -258,7 +255,9 @@ class CostModel:
         return Line(self._probe(self._alike(kind, few), few), probe)
 
     def _alike(self, kind: _Kind, n_vectors: int) -> _Kind:
-        """Return the kind with the C that gives so few vectors the code of many: small models mind rounding less."""
+        """Return the kind with the C that gives so few vectors the code of many."""
+        if kind.form is not None:
+            return kind
         for factor in C_TRIED:
             plan = replace(kind.plan, C=kind.plan.C * factor)
             if self._code(kind.basis, plan, n_vectors).shape == kind.code.shape:
@@ -267,10 +266,21 @@ class CostModel:
 
     def _probe(self, kind: _Kind, n_vectors: int) -> Probe:
         """Return the figures of an untrained model."""
-        basis, plan = kind.basis, kind.plan
-        exports = Exports(basis.model(plan, n_vectors), "c", "model", _format(basis, plan))
-        rows = thinned(basis.rows, MEASURED_ROWS if plan.format.numbers.is_exact else FLOAT_ROWS)
-        (cost,) = bench_exports(exports, rows, [self.device])
+        basis, plan, device = kind.basis, kind.plan, DEVICES[self.device]
+        model = basis.model(plan, n_vectors)
+        lowered = TARGETS["c"].lower(model, _format(basis, plan))
+        if kind.form is not None:
+            lowered = replace(lowered, program=float_forms(model)[kind.form].program)
+        rows = thinned(basis.rows, FLOAT_ROWS if kind.form is not None else MEASURED_ROWS)
+        export = TARGETS["c"].write(lowered, "model", device.loops)
+        timed = device if self.profile is None else device.timed_as(self.profile)
+        cost = Cost(
+            device=device.name,
+            measurement=timed.measure(export, lowered.inputs(rows)),
+            table_bytes=export.table_bytes,
+            profile=self.profile,
+            input_bytes=export.n_features * export.input_dtype.itemsize,
+        )
         return Probe(n_vectors, _near(basis, plan, n_vectors, basis.transform(rows)), Figures.of(cost))
 
 
