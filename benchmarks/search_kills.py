@@ -69,19 +69,19 @@ def main(arguments: Sequence[str]) -> str:
     draw = random.Random(given.seed)  # noqa: S311 - moments, no secrets
     with tempfile.TemporaryDirectory() as folder:
         rows = Path(folder) / "digits.csv"
-        _write_rows(rows)
+        write_rows(rows)
         whole, killed = (Path(folder) / name for name in ("whole", "killed"))
         for place in (whole, killed):
             place.mkdir()
         began = time.monotonic()
-        undisturbed = _finish(_command(rows, whole, given.trials, 1))
+        undisturbed = _finish(search_command(rows, whole, given.trials, 1))
         usual = time.monotonic() - began
         tally = Tally()
-        command = _command(rows, killed, given.trials, given.jobs)
+        command = search_command(rows, killed, given.trials, given.jobs)
         for _ in _report.track(range(given.kills), "killing", given.kills):
             _kill_once(command, killed, draw.choice(MORE_TRIALS), draw.uniform(0.0, usual / given.trials), tally)
         end = _finish(command)
-        trials, wanted = _trials(killed / "study.db"), _trials(whole / "study.db")
+        trials, wanted = trials_of(killed / "study.db"), trials_of(whole / "study.db")
         same_trials = _without_clocks(trials) == _without_clocks(wanted)
         same_model = (killed / "best.safetensors").read_bytes() == (whole / "best.safetensors").read_bytes()
     if given.jobs == 1 and not (same_trials and same_model):
@@ -103,7 +103,8 @@ def main(arguments: Sequence[str]) -> str:
     return _report.markdown(["", "found"], [[name.replace("_", " "), str(value)] for name, value in document.items()])
 
 
-def _write_rows(path: Path) -> None:
+def write_rows(path: Path) -> None:
+    """Write rows to search on, as CSV."""
     X, y = load_digits(return_X_y=True)
     with path.open("w", newline="") as file:
         table = csv.writer(file)
@@ -111,7 +112,8 @@ def _write_rows(path: Path) -> None:
         table.writerows(np.column_stack([X, y])[:ROWS].astype(int).tolist())
 
 
-def _command(rows: Path, folder: Path, trials: int, jobs: int) -> list[str]:
+def search_command(rows: Path, folder: Path, trials: int, jobs: int) -> list[str]:
+    """Return the command of a search that keeps everything in a folder."""
     places = ["--study", str(folder / "study.db"), "-o", str(folder / "best.safetensors")]
     search = ["search", str(rows), "--device", DEVICE, *BUDGET, "--trials", str(trials), "--jobs", str(jobs)]
     return [sys.executable, "-m", "sparsegen", *search, *places, "--json"]
@@ -128,9 +130,9 @@ def _finish(command: Sequence[str]) -> dict[str, Any]:
 def _kill_once(command: Sequence[str], folder: Path, more_trials: int, seconds: float, tally: Tally) -> None:
     """Start the command, kill it some seconds after it has finished so many trials more, and look at what is left."""
     study, model = folder / "study.db", folder / "best.safetensors"
-    before = _trials(study)
+    before = trials_of(study)
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
-    while more_trials and process.poll() is None and _count(study) < len(before) + more_trials:
+    while more_trials and process.poll() is None and count_trials(study) < len(before) + more_trials:
         time.sleep(POLL_SECONDS)
     try:
         process.wait(seconds)
@@ -139,7 +141,7 @@ def _kill_once(command: Sequence[str], folder: Path, more_trials: int, seconds: 
         os.kill(process.pid, signal.SIGKILL)
         process.wait()
         tally.kills += 1
-    after = _trials(study)
+    after = trials_of(study)
     tally.early += not after
     tally.more += len(after) > len(before)
     lost = [number for number, attributes in before.items() if after.get(number) != attributes]
@@ -173,7 +175,7 @@ def _is_gone(session: int) -> bool:
     return False
 
 
-def _trials(study: Path) -> Trials:
+def trials_of(study: Path) -> Trials:
     """Return what every trial of a study keeps, by its number in the database."""
     found: Trials = {}
     if study.exists():
@@ -183,7 +185,7 @@ def _trials(study: Path) -> Trials:
     return found
 
 
-def _count(study: Path) -> int:
+def count_trials(study: Path) -> int:
     """Return how many trials a study holds by now."""
     if not study.exists():
         return 0

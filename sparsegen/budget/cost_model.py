@@ -30,6 +30,9 @@ FLASH_WITHIN, TIME_WITHIN = 0.02, 0.05
 """How far off a prediction may be, relative to what is measured; docs/performance.md says how often that is held."""
 CURVE_WITHIN = 0.06
 """The same for flash where a kernel's curve is a table, whose length depends on how far vectors move."""
+NARROW, NARROW_WITHIN = 0.95, 0.15
+"""The same for time where a smaller share of kernel values than this is not zero in integers: where training puts the
+vectors then decides how often code is skipped."""
 FEW, MANY = 12, 48
 """Vectors of the probes: compilers unroll shorter loops, and longer ones tell nothing more."""
 MEASURED_ROWS, FLOAT_ROWS = 16, 8
@@ -62,9 +65,10 @@ class Predicted:
     """The same for the slowest of the rows that were measured."""
     flash_within: float = FLASH_WITHIN
     time_within: float | None = TIME_WITHIN
-    """``None`` where a prediction may stop early: how soon depends on what is trained."""
+    """More where the kernel is narrow; ``None`` where a prediction may stop early, as soon as training lets it."""
     others: tuple[Predicted, ...] = ()
-    """What it costs instead, where the coefficients that training finds make the lowering write other float code."""
+    """What it costs instead, where the numbers that training finds make the lowering write other code, or where vectors
+    lie so far from rows that code for zeros is skipped more often."""
 
     def shortage(self, budget: Budget, *, surely: bool = False) -> str | None:
         """Return in words what is needed beyond a budget, or ``None`` where it fits.
@@ -102,15 +106,22 @@ class _Kind:
     """Which of the ways to write it in float32; ``None`` for integers."""
 
     @property
+    def time_within(self) -> float | None:
+        """How far off a predicted time may be."""
+        if self.plan.early_exit:
+            return None
+        return NARROW_WITHIN if self.near < NARROW * len(self.plan.kernels) else TIME_WITHIN
+
+    @property
     def key(self) -> tuple[object, ...]:
         """What two kinds share whose costs differ only by the values of their kernels that are near zero."""
         plan = self.plan
         unscaled = replace(plan.with_scale(1.0), C=1.0, probability=False)
         if plan.format.numbers.is_exact:
-            return (unscaled, self.basis.apart, self.code.shape)
+            return (unscaled, self.code.shape)
         scale = scale_of(plan.kernels[0])  # soft float takes as long as the numbers make it
         octaves = None if scale is None else round(math.log2(scale) / FLOAT_OCTAVES)
-        return (unscaled, self.basis.apart, self.code.shape, octaves)
+        return (unscaled, self.code.shape, octaves)
 
 
 class CostModel:
@@ -183,7 +194,8 @@ class CostModel:
         apart = self._basis(family, turned=False, apart=True)
         first = _Kind(plan, basis, self._code(basis, plan), near)
         other = _Kind(plan, apart, self._code(apart, plan), _near(apart, own, MANY, apart.seen))
-        return (first,) if first.code == other.code else (first, other)
+        is_same = first.code == other.code and abs(first.near - other.near) <= SAME_NEAR * len(plan.kernels)
+        return (first,) if is_same else (first, other)
 
     def _basis(self, plan: Plan, *, turned: bool = True, apart: bool = False) -> Basis:
         key = (
@@ -210,14 +222,13 @@ class CostModel:
             key = (*kind.key, fewest)
             if key not in self._few:
                 self._few[key] = self._probe(kind, fewest).figures
-            return self._as_predicted(self._few[key], plan)
+            return self._as_predicted(self._few[key], kind)
         line, measured = self._line(kind)
         figures = line.at(n_vectors, kind.near)
         longer = kind.code.curve_bytes - measured.code.curve_bytes
-        made = self._as_predicted(replace(figures, flash=figures.flash + longer), plan)
-        return replace(made, flash_within=CURVE_WITHIN) if kind.code.curve_bytes else made
+        return self._as_predicted(replace(figures, flash=figures.flash + longer), kind)
 
-    def _as_predicted(self, figures: Figures, plan: Plan) -> Predicted:
+    def _as_predicted(self, figures: Figures, kind: _Kind) -> Predicted:
         hertz = None if self.profile is None else self.profile.clock_hz
 
         def milliseconds(cycles: float | None) -> float | None:
@@ -230,7 +241,8 @@ class CostModel:
             cycles=figures.cycles,
             milliseconds=milliseconds(figures.cycles),
             worst_milliseconds=milliseconds(figures.worst_cycles),
-            time_within=None if plan.early_exit else TIME_WITHIN,
+            flash_within=CURVE_WITHIN if kind.code.curve_bytes else FLASH_WITHIN,
+            time_within=kind.time_within,
         )
 
     def _line(self, kind: _Kind) -> tuple[Line, _Kind]:

@@ -33,6 +33,10 @@ from sparsegen.errors import OptionError
 def train(
     data_file: DataFile,
     label: LabelColumn = None,
+    labels: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="NPY file of the labels, for DATA that is an NPY file.", show_default=False),
+    ] = None,
     group: GroupColumn = None,
     features: KeptColumns = None,
     drop: DroppedColumns = None,
@@ -102,6 +106,10 @@ def train(
     test_data: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Test on this file instead.", show_default=False)
     ] = None,
+    stream: Annotated[
+        bool,
+        typer.Option("--stream", help="Train by blocks of rows: Parquet files of any size, from 1 GiB on by itself."),
+    ] = False,
     final: Annotated[
         bool, typer.Option("--final", help="After the test, train again on all rows; the accuracy is that before.")
     ] = False,
@@ -134,34 +142,32 @@ def train(
     parameters |= _settings(settings or [], {**given, "random_state": seed})
 
     from sparsegen import data
+    from sparsegen.data.streams import Wish, stream_if_large
     from sparsegen.files import require_writable
     from sparsegen.lowering.preview import preview
     from sparsegen.training import train as training
+    from sparsegen.training.train_stream import test_rows, train_stream
 
     require_writable(output, force=force)
     with progress_bars():
-        share = {} if test_size is None else {"test_size": test_size}
-        train_set, test_set = data.read_train_and_test(
-            data_file,
-            label,
-            test_path=test_data,
-            seed=seed,
-            group=group,
-            keep=column_names(features),
-            drop=column_names(drop),
-            missing=missing,
-            **share,
-        )
-        report = training.train(
-            train_set,
-            test_set,
-            method=method,
-            scale=scale,
-            seed=seed,
-            parameters=parameters,
-            metric=metric,
-            final=final,
-        )
+        share: dict[str, Any] = {} if test_size is None else {"test_size": test_size}
+        columns: dict[str, Any] = {"keep": column_names(features), "drop": column_names(drop), "missing": missing}
+        about: dict[str, Any] = {
+            "method": method,
+            "scale": scale,
+            "seed": seed,
+            "parameters": parameters,
+            "metric": metric,
+        }
+        wish = Wish(label, labels, group=group, **columns)
+        if (rows := stream_if_large(data_file, wish, always=stream)) is not None:
+            test_set = None if test_data is None else test_rows(test_data, label, rows)
+            report, test_set = train_stream(rows, test_set, final=final, **share, **about)
+        else:
+            train_set, test_set = data.read_train_and_test(
+                data_file, label, test_path=test_data, seed=seed, group=group, **share, **columns
+            )
+            report = training.train(train_set, test_set, final=final, **about)
         report.model.save(output, force=force)
         integers = dict(preview(report.tested, test_set))
     print_training(report, integers, output, as_json, verbose=verbose)

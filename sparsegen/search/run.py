@@ -23,7 +23,7 @@ from sparsegen.search.costs import Costs
 from sparsegen.search.engines import Engine
 from sparsegen.search.evaluate import Outcome, Task
 from sparsegen.search.problem import Problem
-from sparsegen.search.proposals import Proposal, propose
+from sparsegen.search.proposals import Proposal, propose, sketch_of
 from sparsegen.search.record import FAILED, FINISHED, STOPPED, Record
 from sparsegen.search.space import Space
 from sparsegen.search.study import Study
@@ -95,6 +95,7 @@ class Search:
         self._flights: list[_Flight] = []
         self._began = clock()
         self._records = study.records()
+        costs.ask_first(sketch_of(space, record) for record in self._records)
         self._spent = lasted(self._records)
 
     def go(self) -> Ended:

@@ -6,6 +6,8 @@ import inspect
 import re
 import time
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -70,7 +72,7 @@ def train(
             estimator.set_params(**dict.fromkeys(left, AUTO))
         elif train_set.groups is not None:
             complaints.append(f"{' and '.join(left)} kept the default: cross-validation needs {lacking}")
-    scalers = _scalers(scale)
+    scalers = make_scalers(scale)
     check_sets(train_set, test_set, getattr(estimator, "n_vectors", None))
     started = time.perf_counter()
     with one_thread():
@@ -79,7 +81,7 @@ def train(
         fitted, trained = model, train_set
         if final:
             trained = _joined(train_set, test_set)
-            fitted, _, _, also = _fit(estimator, _scalers(scale), trained, seed, chosen_for)
+            fitted, _, _, also = _fit(estimator, make_scalers(scale), trained, seed, chosen_for)
             told += also
         seconds = time.perf_counter() - started
     complaints += [*dict.fromkeys(told), *train_set.notes, *data.leaks(train_set, test_set)]
@@ -159,22 +161,36 @@ def _fit(
     estimator: SparseClassifier, scalers: dict[str, Any], train_set: Dataset, seed: int, metric: str
 ) -> tuple[SparseModel, str, SearchResult | None, list[str]]:
     """Return the model, how its features were scaled, the search for its parameters, and what training warned of."""
-    from sklearn.exceptions import ConvergenceWarning
     from sklearn.pipeline import make_pipeline
 
+    with training_errors() as told:
+        scalings = {name: _fitted(scaler, train_set.X) for name, scaler in scalers.items()}
+        X, y = train_set.X, train_set.y
+        found = search(estimator, X, y, seed, groups=train_set.groups, metric=metric, scalings=scalings)
+        scale = chosen_scale(found, scalers)
+        scaler, rows = scalers[scale], scalings[scale](X)
+        together = {"groups": train_set.groups} if getattr(estimator, "probability", False) else {}
+        estimator.fit(rows, y, **together)
+        model = from_sklearn(estimator if scaler is None else make_pipeline(scaler, estimator))
+    return model, scale, found, told
+
+
+def chosen_scale(found: SearchResult | None, scalers: dict[str, Any]) -> str:
+    """Return the name of the scaler that a search chose, or of the first where it chose none."""
+    first = next(iter(scalers))
+    return first if found is None else str(found.chosen.get("scale", first))
+
+
+@contextmanager
+def training_errors() -> Iterator[list[str]]:
+    """Turn what breaks inside into sentences; the list is of what training warned of, once it is over."""
+    from sklearn.exceptions import ConvergenceWarning
+
+    told: list[str] = []
     try:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            scalings = {name: _fitted(scaler, train_set.X) for name, scaler in scalers.items()}
-            X, y = train_set.X, train_set.y
-            found = search(estimator, X, y, seed, groups=train_set.groups, metric=metric, scalings=scalings)
-            scale = next(iter(scalers))
-            if found is not None:
-                scale = str(found.chosen.get("scale", scale))
-            scaler, rows = scalers[scale], scalings[scale](X)
-            together = {"groups": train_set.groups} if getattr(estimator, "probability", False) else {}
-            estimator.fit(rows, y, **together)
-            model = from_sklearn(estimator if scaler is None else make_pipeline(scaler, estimator))
+            yield told
     except InvalidParameterError as error:
         raise OptionError(parameter_sentence(str(error))) from None
     except (ArithmeticError, ValueError) as error:  # NumPy's and SciPy's words for numbers that grew out of range
@@ -184,8 +200,8 @@ def _fit(
             f"training broke down ({str(error).rstrip('.')}); bring gamma and C closer to 1, or scale the features"
         ) from error
     # Overflow on the way (RuntimeWarning) is no news to the user where the model came out finite.
-    told = [str(warning.message) for warning in caught if issubclass(warning.category, ConvergenceWarning)]
-    return model, scale, found, list(dict.fromkeys(told))
+    unsolved = [warning for warning in caught if issubclass(warning.category, ConvergenceWarning)]
+    told += dict.fromkeys(str(warning.message) for warning in unsolved)
 
 
 def parameter_sentence(text: str) -> str:
@@ -233,7 +249,7 @@ def check_sets(train_set: Dataset, test_set: Dataset, n_vectors: object) -> None
         data.require_rows(train_set, n_vectors)
 
 
-def _scalers(scale: str) -> dict[str, Any]:
+def make_scalers(scale: str) -> dict[str, Any]:
     """Return the scalers to choose from, the one to take where there is no choice first."""
     from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
@@ -246,7 +262,7 @@ def _scalers(scale: str) -> dict[str, Any]:
 
 def make_scaler(scale: str) -> Any:
     """Return the scikit-learn scaler of a name, or ``None`` for none."""
-    return _scalers(scale)[scale]
+    return make_scalers(scale)[scale]
 
 
 def _fitted(scaler: Any, X: Array) -> Scaling:

@@ -54,10 +54,16 @@ def test_optuna_reads_the_study(tmp_path):
     assert read.best_trials[0].values == [0.9, 900.0, 5.5]
 
 
+@pytest.fixture(scope="module")
+def undisturbed():
+    result = found(trials=2)
+    return result.front.candidates, result.winner.model
+
+
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="kills a fork")
 @pytest.mark.parametrize("moment", ["before", "after"])
-def test_a_search_that_is_killed_as_it_writes_goes_on(moment, tmp_path, monkeypatch):
-    place, undisturbed = tmp_path / "killed.db", found(trials=3)
+def test_a_search_that_is_killed_as_it_writes_goes_on(moment, undisturbed, tmp_path, monkeypatch):
+    place = tmp_path / "killed.db"
     add = Study.add
 
     def deadly(study, one):
@@ -70,13 +76,13 @@ def test_a_search_that_is_killed_as_it_writes_goes_on(moment, tmp_path, monkeypa
         if child == 0:
             monkeypatch.setattr(Study, "add", deadly)
             try:
-                found(place, trials=3)
+                found(place, trials=2)
             finally:
                 os._exit(1)
         assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL
-    found_then = found(place, trials=3)
-    assert [p.score for p in found_then.front.candidates] == [p.score for p in undisturbed.front.candidates]
-    assert found_then.winner.model == undisturbed.winner.model
+    found_then = found(place, trials=2)
+    assert [point.score for point in found_then.front.candidates] == [point.score for point in undisturbed[0]]
+    assert found_then.winner.model == undisturbed[1]
 
 
 def damage(place, sql):

@@ -23,6 +23,8 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
 from sparsegen.arrays import Array
+from sparsegen.data.dask_parts import is_dask
+from sparsegen.data.labelled_parts import LabelledParts
 from sparsegen.errors import DataError, OptionError
 from sparsegen.kernels import KERNELS, BoundKernel
 from sparsegen.methods.shared.parameters import NOT_NEGATIVE, POSITIVE, Parameterized, one_of, parameter, whole
@@ -49,9 +51,12 @@ if TYPE_CHECKING:
         """What scikit-learn, which has no types, gives a classifier; with it mypy checks every constructor call."""
 
         feature_names_in_: NDArray[Any]
+        n_features_in_: int
+        model_: SparseModel
 
         def get_params(self, deep: bool = True) -> dict[str, Any]: ...  # noqa: D102
         def set_params(self, **parameters: Any) -> Self: ...  # noqa: D102
+        def _validate_params(self) -> None: ...
 else:
 
     class Classifier(ClassifierMixin, BaseEstimator):
@@ -97,6 +102,8 @@ class SparseClassifier(Parameterized, Classifier):
     """Those of gamma and C that ``sparsegen.train`` chooses by cross-validation where nobody says what they are."""
     unweighted: ClassVar[str] = ""
     """Why ``sample_weight`` and ``class_weight`` mean nothing to the method; ``fit`` then refuses them."""
+    needs_all_rows: ClassVar[str] = "it is not a sum over rows"
+    """Why a method without ``_train_in_parts`` cannot train on rows in parts, such as a Dask array."""
     coefficient_formula: ClassVar[str] = ""
     """How ``K(Z, Z)^-1`` is part of the coefficients, with the equation; empty where it is not."""
 
@@ -140,8 +147,13 @@ class SparseClassifier(Parameterized, Classifier):
     ) -> Self:
         """Train on the rows of ``X`` with labels ``y``; a row counts as often as its sample weight says, 0 is never.
 
-        Rows of one group are never both trained on and scored where ``probability`` is learned.
+        Rows of one group are never both trained on and scored where ``probability`` is learned. A Dask array or data
+        frame is trained on where its blocks are, by the methods whose objective is a sum over rows.
         """
+        if is_dask(X):
+            from sparsegen.methods.shared.fit_in_parts import fit_in_parts
+
+            return fit_in_parts(self, X, y, sample_weight)
         rows, labels = validate_data(self, X, y, dtype=self.row_types, order="C")
         check_classification_targets(labels)
         counts = checked_sample_weight(sample_weight, len(rows))
@@ -163,8 +175,18 @@ class SparseClassifier(Parameterized, Classifier):
         Y = sign_matrix(index, len(self.classes_))
         with one_thread():  # no fight over cores either
             expansion = self._train(rows, Y, kernel, check_random_state(self.random_state), weights)
-        offset = np.zeros(rows.shape[1]) if expansion.offset is None else expansion.offset
-        scale = np.ones(rows.shape[1]) if expansion.scale is None else expansion.scale
+        self._keep(expansion, kernel, rows.shape[1], counts)
+        if self.probability:
+            loss = None if weights is None else weights.loss
+            self.model_ = calibrated(
+                self, self.model_, rows, labels, groups=of_rows, sample_weight=counts, weights=loss
+            )
+        return self
+
+    def _keep(self, expansion: Expansion, kernel: BoundKernel, n_features: int, counts: Array | None) -> None:
+        """Set what a fitted estimator has."""
+        offset = np.zeros(n_features) if expansion.offset is None else expansion.offset
+        scale = np.ones(n_features) if expansion.scale is None else expansion.scale
         self.model_ = SparseModel(
             vectors=expansion.vectors,
             coef=expansion.coef if expansion.coef.ndim == 3 else expansion.coef[:, None, :],
@@ -174,19 +196,21 @@ class SparseClassifier(Parameterized, Classifier):
             classes=model_labels(self.classes_),
             card=self._card(expansion, counts),
         )
-        if self.probability:
-            loss = None if weights is None else weights.loss
-            self.model_ = calibrated(
-                self, self.model_, rows, labels, groups=of_rows, sample_weight=counts, weights=loss
-            )
         self.n_iter_ = max(1, int(expansion.facts.get("iterations", 1)))
-        return self
 
     @abstractmethod
     def _train(
         self, X: Array, Y: Array, kernel: BoundKernel, rng: np.random.RandomState, weights: RowWeights | None
     ) -> Expansion:
         """Return the expansion for rows ``X`` and signs ``Y`` (n, n_outputs); no weights are weights of 1."""
+
+    def _train_in_parts(
+        self, rows: LabelledParts, kernel: BoundKernel, rng: np.random.RandomState, by_class: Array
+    ) -> Expansion:
+        """Return the expansion for rows in parts; ``by_class`` multiplies the loss of each class's rows."""
+        raise OptionError(
+            f"method {self.method!r} cannot train on rows in parts: {self.needs_all_rows}; train on a sample in memory"
+        )
 
     def decision_function(self, X: ArrayLike) -> Array:
         """Return scores: (n,) for two classes, (n, n_classes) for more."""
