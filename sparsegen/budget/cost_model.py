@@ -10,25 +10,29 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparsegen.arrays import Array
-from sparsegen.bench import bench_exports
+from sparsegen.bench import Cost
 from sparsegen.budget.budget import Budget
 from sparsegen.budget.code_shape import Shape, code_shape, curve_bytes
+from sparsegen.budget.float_forms import float_forms, likely_forms
 from sparsegen.budget.plan import Plan, scale_of
 from sparsegen.budget.probe import Figures, Line, Probe, near_values
 from sparsegen.budget.untrained import Basis, Sample
 from sparsegen.devices import DEVICES, Profile
-from sparsegen.lowering import float_road, integer_road
+from sparsegen.lowering import integer_road
 from sparsegen.lowering.calibrate import calibrate
 from sparsegen.lowering.curves import HALF_UNIT
 from sparsegen.lowering.formats import Format
-from sparsegen.lowering.integer_program import IntegerProgram
 from sparsegen.lowering.locate_data import thinned
-from sparsegen.lowering.program import Program
+from sparsegen.targets import TARGETS
 from sparsegen.threads import one_thread
-from sparsegen.verify import Exports
 
 FLASH_WITHIN, TIME_WITHIN = 0.02, 0.05
 """How far off a prediction may be, relative to what is measured; docs/performance.md says how often that is held."""
+CURVE_WITHIN = 0.06
+"""The same for flash where a kernel's curve is a table, whose length depends on how far vectors move."""
+NARROW, NARROW_WITHIN = 0.95, 0.15
+"""The same for time where a smaller share of kernel values than this is not zero in integers: where training puts the
+vectors then decides how often code is skipped."""
 FEW, MANY = 12, 48
 """Vectors of the probes: compilers unroll shorter loops, and longer ones tell nothing more."""
 MEASURED_ROWS, FLOAT_ROWS = 16, 8
@@ -39,8 +43,6 @@ OCTAVES_FAR = 2.0
 """By how much the kernel is narrowed, or widened, to measure that."""
 FLOAT_OCTAVES = 2
 """Scales of float kernels that differ by less are measured once."""
-C_DOUBT = 10.0
-"""By which factor the coefficients that training finds may differ from an untrained model's, and more."""
 C_TRIED = (1.0, 10.0, 0.1, 100.0, 0.01, 1000.0, 0.001)
 """Factors of C under which a probe with few vectors may get the code that one with many has."""
 
@@ -63,9 +65,10 @@ class Predicted:
     """The same for the slowest of the rows that were measured."""
     flash_within: float = FLASH_WITHIN
     time_within: float | None = TIME_WITHIN
-    """``None`` where a prediction may stop early: how soon depends on what is trained."""
+    """More where the kernel is narrow; ``None`` where a prediction may stop early, as soon as training lets it."""
     others: tuple[Predicted, ...] = ()
-    """What it costs instead, where the coefficients that training finds make the lowering write other float code."""
+    """What it costs instead, where the numbers that training finds make the lowering write other code, or where vectors
+    lie so far from rows that code for zeros is skipped more often."""
 
     def shortage(self, budget: Budget, *, surely: bool = False) -> str | None:
         """Return in words what is needed beyond a budget, or ``None`` where it fits.
@@ -87,7 +90,7 @@ class _Code:
     """What the lowering made of an untrained model."""
 
     shape: Shape
-    curve_bytes: int
+    curve_bytes: int = 0
 
 
 @dataclass(frozen=True)
@@ -99,6 +102,15 @@ class _Kind:
     basis: Basis
     code: _Code
     near: float
+    form: int | None = None
+    """Which of the ways to write it in float32; ``None`` for integers."""
+
+    @property
+    def time_within(self) -> float | None:
+        """How far off a predicted time may be."""
+        if self.plan.early_exit:
+            return None
+        return NARROW_WITHIN if self.near < NARROW * len(self.plan.kernels) else TIME_WITHIN
 
     @property
     def key(self) -> tuple[object, ...]:
@@ -106,10 +118,10 @@ class _Kind:
         plan = self.plan
         unscaled = replace(plan.with_scale(1.0), C=1.0, probability=False)
         if plan.format.numbers.is_exact:
-            return (unscaled, self.basis.apart, self.code.shape)
+            return (unscaled, self.code.shape)
         scale = scale_of(plan.kernels[0])  # soft float takes as long as the numbers make it
         octaves = None if scale is None else round(math.log2(scale) / FLOAT_OCTAVES)
-        return (unscaled, self.basis.apart, self.code.shape, octaves)
+        return (unscaled, self.code.shape, octaves)
 
 
 class CostModel:
@@ -175,15 +187,15 @@ class CostModel:
         own = basis.bound(family)
         near = _near(start, own, MANY, start.seen)
         plan = _snapped(own)
+        if not plan.format.numbers.is_exact:
+            forms = float_forms(basis.model(plan, MANY))
+            likely = likely_forms([form.error for form in forms])
+            return tuple(_Kind(plan, basis, _Code((i, *code_shape(forms[i].program))), near, i) for i in likely)
+        apart = self._basis(family, turned=False, apart=True)
         first = _Kind(plan, basis, self._code(basis, plan), near)
-        if plan.format.numbers.is_exact:
-            apart = self._basis(family, turned=False, apart=True)
-            others = [_Kind(plan, apart, self._code(apart, plan), _near(apart, own, MANY, apart.seen))]
-        else:
-            doubted = (replace(plan, C=plan.C * factor) for factor in (1.0 / C_DOUBT, C_DOUBT))
-            others = [_Kind(other, basis, self._code(basis, other), near) for other in doubted]
-        kinds = {kind.code: kind for kind in reversed((first, *others))}
-        return (first, *(kind for kind in kinds.values() if kind is not first))
+        other = _Kind(plan, apart, self._code(apart, plan), _near(apart, own, MANY, apart.seen))
+        is_same = first.code == other.code and abs(first.near - other.near) <= SAME_NEAR * len(plan.kernels)
+        return (first,) if is_same else (first, other)
 
     def _basis(self, plan: Plan, *, turned: bool = True, apart: bool = False) -> Basis:
         key = (
@@ -195,15 +207,11 @@ class CostModel:
         return self._bases[key]
 
     def _code(self, basis: Basis, plan: Plan, n_vectors: int = MANY) -> _Code:
-        """Return what the lowering makes of an untrained model of a plan."""
+        """Return what the lowering makes of an untrained model of a plan in integers."""
         key = replace(plan, n_vectors=n_vectors), basis.apart
         if key not in self._codes:
-            model, format = basis.model(plan, n_vectors), _format(basis, plan)
-            program: Program | IntegerProgram
-            if format.numbers.is_exact:
-                program = integer_road(model, format, calibrate(model, format.rows))
-            else:
-                program = float_road(model, base_two=True)
+            model = basis.model(plan, n_vectors)
+            program = integer_road(model, _format(basis, plan), calibrate(model, basis.rows))
             self._codes[key] = _Code(code_shape(program), curve_bytes(program))
         return self._codes[key]
 
@@ -214,13 +222,13 @@ class CostModel:
             key = (*kind.key, fewest)
             if key not in self._few:
                 self._few[key] = self._probe(kind, fewest).figures
-            return self._as_predicted(self._few[key], plan)
+            return self._as_predicted(self._few[key], kind)
         line, measured = self._line(kind)
         figures = line.at(n_vectors, kind.near)
         longer = kind.code.curve_bytes - measured.code.curve_bytes
-        return self._as_predicted(replace(figures, flash=figures.flash + longer), plan)
+        return self._as_predicted(replace(figures, flash=figures.flash + longer), kind)
 
-    def _as_predicted(self, figures: Figures, plan: Plan) -> Predicted:
+    def _as_predicted(self, figures: Figures, kind: _Kind) -> Predicted:
         hertz = None if self.profile is None else self.profile.clock_hz
 
         def milliseconds(cycles: float | None) -> float | None:
@@ -233,7 +241,8 @@ class CostModel:
             cycles=figures.cycles,
             milliseconds=milliseconds(figures.cycles),
             worst_milliseconds=milliseconds(figures.worst_cycles),
-            time_within=None if plan.early_exit else TIME_WITHIN,
+            flash_within=CURVE_WITHIN if kind.code.curve_bytes else FLASH_WITHIN,
+            time_within=kind.time_within,
         )
 
     def _line(self, kind: _Kind) -> tuple[Line, _Kind]:
@@ -258,7 +267,9 @@ class CostModel:
         return Line(self._probe(self._alike(kind, few), few), probe)
 
     def _alike(self, kind: _Kind, n_vectors: int) -> _Kind:
-        """Return the kind with the C that gives so few vectors the code of many: small models mind rounding less."""
+        """Return the kind with the C that gives so few vectors the code of many."""
+        if kind.form is not None:
+            return kind
         for factor in C_TRIED:
             plan = replace(kind.plan, C=kind.plan.C * factor)
             if self._code(kind.basis, plan, n_vectors).shape == kind.code.shape:
@@ -267,10 +278,21 @@ class CostModel:
 
     def _probe(self, kind: _Kind, n_vectors: int) -> Probe:
         """Return the figures of an untrained model."""
-        basis, plan = kind.basis, kind.plan
-        exports = Exports(basis.model(plan, n_vectors), "c", "model", _format(basis, plan))
-        rows = thinned(basis.rows, MEASURED_ROWS if plan.format.numbers.is_exact else FLOAT_ROWS)
-        (cost,) = bench_exports(exports, rows, [self.device])
+        basis, plan, device = kind.basis, kind.plan, DEVICES[self.device]
+        model = basis.model(plan, n_vectors)
+        lowered = TARGETS["c"].lower(model, _format(basis, plan))
+        if kind.form is not None:
+            lowered = replace(lowered, program=float_forms(model)[kind.form].program)
+        rows = thinned(basis.rows, FLOAT_ROWS if kind.form is not None else MEASURED_ROWS)
+        export = TARGETS["c"].write(lowered, "model", device.loops)
+        timed = device if self.profile is None else device.timed_as(self.profile)
+        cost = Cost(
+            device=device.name,
+            measurement=timed.measure(export, lowered.inputs(rows)),
+            table_bytes=export.table_bytes,
+            profile=self.profile,
+            input_bytes=export.n_features * export.input_dtype.itemsize,
+        )
         return Probe(n_vectors, _near(basis, plan, n_vectors, basis.transform(rows)), Figures.of(cost))
 
 

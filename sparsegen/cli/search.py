@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -142,7 +143,11 @@ def search(
 
     for path in (output, *(path for path in (plot, report) if path is not None)):
         require_writable(path, force=force)
-    share = {} if test_size is None else {"test_size": test_size}
+    if report is not None:
+        from sparsegen.report.vega import require_vega
+
+        require_vega()
+    share: dict[str, Any] = {} if test_size is None else {"test_size": test_size}
     seconds = None if time is None else parse_seconds(time)
     with progress_bars():
         train_set, test_set = data.read_train_and_test(
@@ -183,14 +188,14 @@ def search(
 
             write_atomic(plot, draw(found.front), force=force)
         if report is not None:
-            write_atomic(report, _page(found), force=force)
+            write_atomic(report, _page(found, data_file), force=force)
     print_found(found, output, as_json, verbose=verbose)
     for written, what in ((plot, "drawn in"), (report, "page in")):
         if written is not None and not as_json:
             say(f"{what} {written}")
 
 
-def _page(found: Found) -> bytes:
+def _page(found: Found, data_file: Path) -> bytes:
     """Return the page about what was found."""
     from sparsegen.report import report as make_page
 
@@ -201,7 +206,9 @@ def _page(found: Found) -> bytes:
         train_set=winner.train_set,
         front=found.front,
         devices=[found.front.device],
+        profile=winner.cost.profile,
         numbers=winner.candidate.format,
+        pick_command=f"sparsegen search {shlex.quote(data_file.name)} ... --pick",
     )
 
 

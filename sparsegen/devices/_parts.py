@@ -7,6 +7,7 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import PureWindowsPath
 from typing import Any
 
 from sparsegen.devices._image import FLASH
@@ -66,7 +67,8 @@ def _ranges(file: Any, source: str) -> Iterator[tuple[int, int, str]]:
     """Yield where code begins and ends and the part that it is; code that merges several parts is of none."""
     dwarf = file.get_dwarf_info()
     for unit in dwarf.iter_CUs():
-        if not unit.get_top_DIE().attributes["DW_AT_name"].value.decode(errors="replace").endswith(f"/{source}"):
+        path = unit.get_top_DIE().attributes["DW_AT_name"].value.decode(errors="replace")
+        if PureWindowsPath(path).name != source:  # whichever slashes it has
             continue
         program = dwarf.line_program_for_CU(unit)
         first = 0 if program.header.version >= 5 else 1

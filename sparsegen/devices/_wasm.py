@@ -15,6 +15,8 @@ from sparsegen.devices._toolchain import (
     SECTION_FLAGS,
     TOOL_SECONDS,
     compile_with,
+    entry,
+    has_classes,
     installed,
     standard,
     write_files,
@@ -46,10 +48,11 @@ def missing() -> str | None:
 def functions(export: Export) -> tuple[str, ...]:
     """Return the model's functions that the module exports."""
     integer = export.score_dtype.kind != "f"
-    names = ["scores", "predict", "label", "selftest"]
+    names = ["scores", "selftest"]
+    names += ["label"] if has_classes(export) else []
     names += ["in_range"] if integer else []
     names += [] if export.probability_row is None else ["probabilities"]
-    return tuple(f"{export.name}_{what}" for what in names)
+    return (entry(export), *(f"{export.name}_{what}" for what in names))
 
 
 def build_module(export: Export, seconds: float = TOOL_SECONDS) -> bytes:

@@ -9,13 +9,13 @@ from markupsafe import Markup
 from sparsegen.bench import Cost
 from sparsegen.data.checks import printable
 from sparsegen.model.card import known_accuracy
-from sparsegen.promised import percent
+from sparsegen.promised import bound, percent
 from sparsegen.report.figures import DASH, milliseconds, plural, share
 from sparsegen.report.html import fill
 from sparsegen.report.subject import Subject
 
 KERNELS = {"rbf": "Gaussian", "laplacian": "Laplacian", "linear": "linear", "poly": "polynomial"}
-TASKS = {"classification": "classifier"}
+TASKS = {"classification": "classifier", "regression": "regression", "anomaly": "detector"}
 SHOWN_CLASSES = 8
 
 
@@ -62,7 +62,7 @@ def _lead(subject: Subject) -> str:
     kernels = f"a {names} kernel" if n_kernels == 1 else f"{n_kernels} kernels ({names})"
     projected = "" if model.transform.projection is None else f", projected to {model.transform.n_projected},"
     inside = f"{plural(model.n_features, 'feature')}{projected} compared with {plural(model.n_vectors, 'vector')}"
-    if not subject.is_classifier:
+    if not subject.has_classes:
         return f"{inside} through {kernels}."
     shown = ", ".join(subject.classes[:SHOWN_CLASSES])
     more = len(subject.classes) - SHOWN_CLASSES
@@ -74,8 +74,7 @@ def _lead(subject: Subject) -> str:
 
 def _keys(subject: Subject) -> list[Key]:
     keys, cost = [], subject.main_cost
-    if subject.is_classifier:
-        keys.append(_accuracy(subject))
+    keys.append(_accuracy(subject) if subject.has_classes else _error(subject))
     if cost is None:
         return [
             *keys,
@@ -96,8 +95,8 @@ def _keys(subject: Subject) -> list[Key]:
 def _accuracy(subject: Subject) -> Key:
     tested, known = subject.tested, known_accuracy(subject.model.card)
     if tested.is_held_out:
-        number, unit = percent(tested.accuracy.share).split()
-        return Key("Accuracy", number, unit, f"of {tested.which}; {tested.condition}")
+        number, unit = percent(subject.answers.accuracy.share).split()
+        return Key("Accuracy", number, unit, f"of {tested.which}; {subject.answers.condition}")
     if known is not None:
         number, unit = percent(known.share).split()
         return Key(
@@ -106,12 +105,20 @@ def _accuracy(subject: Subject) -> Key:
     return Key("Accuracy", DASH, "", "not known: no row here is known to be held out in training")
 
 
+def _error(subject: Subject) -> Key:
+    tested = subject.tested
+    return Key("Error", bound(subject.errors.root_mean_square), "", f"root mean square, of {tested.which}")
+
+
 def _time(cost: Cost) -> Key:
     if cost.milliseconds is not None and cost.profile is not None:
         number, unit = milliseconds(cost.milliseconds).split()
         clock = f"mean of a prediction at {cost.profile.clock_hz / 1e6:g} MHz"
         return Key(
-            "Time", number, unit, f"{clock}, an estimate" if cost.is_estimate else f"{clock}, exact to the cycle"
+            "Time",
+            number,
+            unit,
+            f"{clock}, estimated on the slow side" if cost.is_estimate else f"{clock}, exact to the cycle",
         )
     if cost.measurement.instructions is not None:
         return Key("Work", f"{cost.measurement.instructions:,.0f}", "instructions", "mean of a prediction")
@@ -121,7 +128,7 @@ def _time(cost: Cost) -> Key:
 def _condition(subject: Subject) -> str | None:
     """Return a sentence where the figures of this page may flatter the model."""
     tested = subject.tested
-    if not subject.is_classifier or tested.is_held_out:
+    if tested.is_held_out:
         return None
     final = subject.model.card.get("final_rows")
     why = (

@@ -13,15 +13,19 @@ from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
-from sparsegen.data import Dataset
+from sparsegen.budget.budget import Budget
+from sparsegen.data import Dataset, match_features
+from sparsegen.devices import Profile
 from sparsegen.errors import DataError
 from sparsegen.lowering.formats import FLOAT32, Format
 from sparsegen.model import SparseModel
+from sparsegen.model.draw import check_size
 from sparsegen.report.header import header
 from sparsegen.report.html import fill, json_block, text_of
 from sparsegen.report.section import Section
 from sparsegen.report.sections import SECTIONS
-from sparsegen.report.subject import PICK_COMMAND, Subject
+from sparsegen.report.subject import Subject
+from sparsegen.report.vega import require_vega
 from sparsegen.version import __version__
 
 if TYPE_CHECKING:
@@ -35,10 +39,13 @@ def report(
     train_set: Dataset | None = None,
     front: Front | None = None,
     devices: Iterable[str] | None = None,
+    profile: Profile | None = None,
+    clock_hz: int | None = None,
+    budget: Budget | None = None,
     numbers: Format = FLOAT32,
     image: tuple[int, int] | None = None,
     name: str = "model",
-    pick_command: str = PICK_COMMAND,
+    pick_command: str | None = None,
     baselines: bool = True,
 ) -> bytes:
     """Return the page as UTF-8; the same input gives the same bytes.
@@ -50,20 +57,40 @@ def report(
         train_set: Rows that baselines are trained on; without it, those of ``test_set`` that are not held out.
         front: What a search found, for the plot of what else could be had.
         devices: Where costs are measured; default: all microcontrollers that can run here. The first is the main one.
+        profile: The part that the devices stand for, instead of their own.
+        clock_hz: Its clock.
+        budget: What a prediction may cost; costs beyond it are told, and baselines get its flash.
         numbers: The number format of the C.
         image: Height and width where the features are pixels; ``None`` guesses for square images.
         name: The prefix of the C's symbols.
-        pick_command: The command that writes another point of the front, up to its number.
+        pick_command: The command that writes another point of the front, up to its number, where there is one.
         baselines: Whether to train and measure baselines, which takes most of the time.
     """
-    for rows in (test_set, train_set):
-        if rows is not None and rows.X.shape[1] != model.n_features:
-            raise DataError(
-                f"{rows.source} has {rows.X.shape[1]} features, but the model has {model.n_features}; bring rows of "
-                "the features that the model was trained on"
-            )
+    names = model.card.get("feature_names")
+    rows = match_features(test_set, names, model.n_features)
+    train = None if train_set is None else match_features(train_set, names, model.n_features)
+    if len(rows.X) == 0:
+        raise DataError(f"{rows.source} has no rows; a page needs some that the model can be tested on")
+    if front is not None:
+        require_vega()
+    if image is not None:
+        check_size(image, model.n_features)
     chosen = None if devices is None else tuple(devices)
-    subject = Subject(model, test_set, train_set, front, chosen, numbers, image, name, pick_command, baselines)
+    subject = Subject(
+        model,
+        rows,
+        train,
+        front,
+        chosen,
+        profile=profile,
+        clock_hz=clock_hz,
+        budget=budget,
+        numbers=numbers,
+        image=image,
+        name=name,
+        pick_command=pick_command,
+        with_baselines=baselines,
+    )
     sections = [made for section in SECTIONS if (made := section(subject)) is not None]
     return page(subject, sections)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -11,21 +12,21 @@ from numpy.typing import NDArray
 
 from sparsegen.arrays import Array
 from sparsegen.bench import Cost, bench_exports
+from sparsegen.budget.budget import Budget
 from sparsegen.data import Dataset
 from sparsegen.data.checks import printable
-from sparsegen.devices import DEVICES
+from sparsegen.devices import DEVICES, Profile
 from sparsegen.lowering.formats import FLOAT32, Format
 from sparsegen.lowering.lowered import Lowered
 from sparsegen.model import SparseModel
 from sparsegen.model.held_out import held_out
 from sparsegen.report.pixels import guess_image
-from sparsegen.report.tested import Tested, test
+from sparsegen.report.tested import Answers, Errors, Tested, answers, errors, test_rows
 from sparsegen.verify import Exports
 
 if TYPE_CHECKING:
     from sparsegen.search.front import Front
 
-PICK_COMMAND = "sparsegen search ... --pick"
 MAIN_DEVICES = ("cortex-m4f", "cortex-m3", "cortex-m0plus", "rv32imc", "atmega328p")
 """Whose figures stand at the top of the page where no device is named: the first of these that was measured."""
 
@@ -43,20 +44,25 @@ class Subject:
     """What a search found."""
     devices: tuple[str, ...] | None = None
     """Names of devices; ``None``: all microcontrollers that can run here."""
+    profile: Profile | None = None
+    """The part that the devices stand for; ``None``: each its own."""
+    clock_hz: int | None = None
+    budget: Budget | None = None
+    """What a prediction may cost; without it, the front's where there is one."""
     numbers: Format = FLOAT32
     image: tuple[int, int] | None = None
     """Height and width where the features are pixels; ``None`` guesses."""
     name: str = "model"
     """Prefix of the symbols in the generated C."""
-    pick_command: str = PICK_COMMAND
-    """What writes another point of the front, before its number."""
+    pick_command: str | None = None
+    """The command that writes another point of the front, up to its number, where there is one."""
     with_baselines: bool = True
     """Whether to train and measure baselines, which takes the most time of all sections."""
 
     @property
-    def is_classifier(self) -> bool:
-        """Whether the model answers with a class."""
-        return self.model.task == "classification"
+    def has_classes(self) -> bool:
+        """Whether the model answers with a class, rather than with a value."""
+        return len(self.model.classes) > 0
 
     @cached_property
     def exports(self) -> Exports:
@@ -70,13 +76,18 @@ class Subject:
 
     @cached_property
     def tested(self) -> Tested:
-        """The rows that accuracy is measured on, and what the program gives for them."""
-        return test(self.lowered, self.rows.X, self.rows.y)
+        """The rows that the page's figures come from: held-out ones, where any are known."""
+        return test_rows(self.lowered, self.rows.X, self.rows.y)
 
-    @property
-    def tested_labels(self) -> NDArray[np.generic]:
-        """The labels of the tested rows, as the data has them."""
-        return self.rows.y[self.tested.kept]
+    @cached_property
+    def answers(self) -> Answers:
+        """Their classes, and those that the program gives; only for a model that has classes."""
+        return answers(self.lowered, self.tested)
+
+    @cached_property
+    def errors(self) -> Errors:
+        """How far the program's values are off on these rows; only for a model that gives values."""
+        return errors(self.tested)
 
     @cached_property
     def train_rows(self) -> tuple[Array, NDArray[np.generic]] | None:
@@ -93,8 +104,21 @@ class Subject:
         """What a prediction costs on each device that can run here."""
         if self.devices is None:
             able = [d.name for d in DEVICES.values() if d.runs == "c" and d.profile is not None and not d.missing()]
-            return tuple(bench_exports(self.exports, self.tested.X, able)) if able else ()
-        return tuple(bench_exports(self.exports, self.tested.X, self.devices))
+            return self._costs_on(able)
+        return self._costs_on(self.devices)
+
+    def _costs_on(self, devices: Sequence[str]) -> tuple[Cost, ...]:
+        if not devices:
+            return ()
+        part, clock, budget = self.profile, self.clock_hz, self.budget
+        X = self.tested.X
+        return tuple(bench_exports(self.exports, X, devices, profile=part, clock_hz=clock, budget=budget))
+
+    @property
+    def flash_budget(self) -> int | None:
+        """Bytes of flash that a prediction may take, where that is limited."""
+        budget = self.budget if self.front is None or self.budget is not None else self.front.budget
+        return None if budget is None else budget.flash
 
     @cached_property
     def main_cost(self) -> Cost | None:

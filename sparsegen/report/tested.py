@@ -20,20 +20,32 @@ Indices = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class Tested:
-    """Labelled rows, and what the program makes of them: for integers, bit by bit what a device gives."""
+    """Rows, and the scores that the program gives them: for integers, bit by bit what a device gives."""
 
     X: Array
-    wanted: Indices
-    """Class indices of the labels; ``NO_CLASS`` for a label that the model does not know."""
-    given: Indices
-    """Class indices that the program gives."""
+    y: NDArray[np.generic]
+    """What the data says of them: labels, or values."""
     scores: Array
     """(n, n_outputs), in units of the model."""
     is_held_out: bool
     """Whether no row was trained on, as the model's card remembers; otherwise some or all may have been."""
-    kept: NDArray[np.intp]
-    """Which rows of the file these are."""
+
+    @property
+    def which(self) -> str:
+        """The rows in words, as part of a sentence: ``450 held-out rows``."""
+        n = len(self.X)
+        return f"{n:,} held-out rows" if self.is_held_out else f"{n:,} rows that may have been trained on"
+
+
+@dataclass(frozen=True, eq=False)
+class Answers:
+    """The classes that tested rows have, and those that the program gives them."""
+
+    wanted: Indices
+    """Class indices of the labels; ``NO_CLASS`` for a label that the model does not know."""
+    given: Indices
     accuracy: Accuracy
+    is_held_out: bool
 
     @property
     def right(self) -> NDArray[np.bool_]:
@@ -51,26 +63,45 @@ class Tested:
         return Confusion.count(self.wanted[known], self.given[known], n_classes) if known.any() else None
 
     @property
-    def which(self) -> str:
-        """The rows in words, as part of a sentence: ``450 held-out rows``."""
-        n = len(self.X)
-        return f"{n:,} held-out rows" if self.is_held_out else f"{n:,} rows that may have been trained on"
-
-    @property
     def condition(self) -> str:
         """What the interval of a share of these rows takes for granted."""
         return self.accuracy.in_words(may_be_known=not self.is_held_out)
 
 
-def test(lowered: Lowered, X: Array, y: NDArray[np.generic]) -> Tested:
+@dataclass(frozen=True)
+class Errors:
+    """How far the values that a model gives are from those that tested rows have."""
+
+    root_mean_square: float
+    mean_absolute: float
+    explained: float | None
+    """Share of the values' variance; ``None`` where they are all the same."""
+
+
+def errors(tested: Tested) -> Errors:
+    """Return the errors on tested rows, of a model that gives values."""
+    values = np.asarray(tested.y, dtype=np.float64)
+    off = tested.scores[:, 0] - values
+    square, spread = float(np.mean(off**2)), float(np.var(values))
+    return Errors(square**0.5, float(np.abs(off).mean()), 1.0 - square / spread if spread > 0 else None)
+
+
+def test_rows(lowered: Lowered, X: Array, y: NDArray[np.generic]) -> Tested:
     """Return the rows that were held out in training where the model's card knows any, otherwise all rows."""
     held = held_out(lowered.model.card, X)
     is_held_out = held is not None and bool(held.any())
     rows = np.flatnonzero(held) if held is not None and is_held_out else np.arange(len(X))
-    wanted, found = label_indices(lowered.model, y)[rows], lowered.reference(X[rows])
-    correct = int(np.count_nonzero(found.labels == wanted))
-    known = known_accuracy(lowered.model.card)
-    accuracy = Accuracy(correct, len(rows))
-    if known is not None and is_held_out:
-        accuracy = known.on(correct, len(rows))
-    return Tested(X[rows], wanted, found.labels, found.scores * found.unit, is_held_out, rows, accuracy)
+    found = lowered.reference(X[rows])
+    return Tested(X[rows], y[rows], found.scores * found.unit, is_held_out)
+
+
+def answers(lowered: Lowered, tested: Tested) -> Answers:
+    """Return the classes of tested rows, of a model that has classes."""
+    model = lowered.model
+    wanted = label_indices(model, tested.y)
+    given = lowered.reference(tested.X).labels
+    correct, known = int(np.count_nonzero(given == wanted)), known_accuracy(model.card)
+    accuracy = Accuracy(correct, len(wanted))
+    if known is not None and tested.is_held_out:
+        accuracy = known.on(correct, len(wanted))
+    return Answers(wanted, given, accuracy, tested.is_held_out)

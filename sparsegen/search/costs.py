@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from sparsegen.budget.budget import Budget
 from sparsegen.budget.cost_model import Predicted
 from sparsegen.budget.plan import Plan
-from sparsegen.errors import FitError
+from sparsegen.errors import FitError, ModelError, OptionError
 from sparsegen.search.candidate import Candidate
 
 FEWEST_VECTORS = 2
@@ -25,13 +26,34 @@ class Predicts(Protocol):
         """Return how many vectors a plan may have within a budget; 0 if none fits."""
 
 
+@dataclass(frozen=True)
+class Sketch:
+    """A candidate before it is known how many vectors fit."""
+
+    candidate: Candidate
+    limit: int
+    """Vectors that are worth having, whatever the budget."""
+    share: float
+    """Of the most that fit."""
+
+
 class Costs:
-    """The cost model of a device, a budget, and the shape of the data."""
+    """The cost model of a device, a budget, and the shape of the data.
+
+    A cost model measures for each structure what it is asked first, and derives the rest from that. So that a search
+    that goes on computes what it would have computed had it never stopped, it asks first what it had asked before.
+    """
 
     def __init__(self, model: Predicts, n_features: int, n_outputs: int, budget: Budget) -> None:
         self.budget = budget
         self._model, self._n_features, self._n_outputs = model, n_features, n_outputs
         self._least: tuple[int, str] | None = None
+        self._asked_before: dict[Plan, list[Sketch]] = {}
+
+    def ask_first(self, sketches: Iterable[Sketch]) -> None:
+        """Note what an earlier run has asked, in this order; it is asked again once its structure is needed."""
+        for sketch in sketches:
+            self._asked_before.setdefault(self._structure(sketch), []).append(sketch)
 
     def of(self, candidate: Candidate) -> Predicted:
         """Return the estimated cost of a candidate."""
@@ -41,21 +63,31 @@ class Costs:
         """Return in words what a cost is beyond the budget."""
         return cost.shortage(self.budget)
 
-    def filled(self, candidate: Candidate, limit: int, share: float) -> Candidate | None:
+    def filled(self, sketch: Sketch) -> Candidate | None:
         """Return the candidate with a share of the most vectors that fit, and no more than the limit.
 
         ``None`` where hardly a vector fits.
         """
-        plan = candidate.plan(self._n_features, self._n_outputs)
+        for earlier in self._asked_before.pop(self._structure(sketch), ()):
+            if (candidate := self._fill(earlier)) is not None:
+                self.of(candidate)
+        return self._fill(sketch)
+
+    def _structure(self, sketch: Sketch) -> Plan:
+        plan = sketch.candidate.plan(self._n_features, self._n_outputs)
+        return replace(plan, n_vectors=1, gamma=None, C=1.0)
+
+    def _fill(self, sketch: Sketch) -> Candidate | None:
+        plan = sketch.candidate.plan(self._n_features, self._n_outputs)
         try:
-            most = min(limit, self._model.most_vectors(plan, self.budget))
-            if most < min(limit, FEWEST_VECTORS):
+            most = min(sketch.limit, self._model.most_vectors(plan, self.budget))
+            if most < min(sketch.limit, FEWEST_VECTORS):
                 cost = self._model.predict(replace(plan, n_vectors=1))
                 self._least = min(self._least or (cost.flash, ""), (cost.flash, self.shortage(cost) or ""))
                 return None
-        except FitError:
+        except (FitError, ModelError, OptionError):  # too large to measure, or nothing that can be exported
             return None
-        return replace(candidate, n_vectors=max(1, math.floor(share * most + 1e-9)))
+        return replace(sketch.candidate, n_vectors=max(1, math.floor(sketch.share * most + 1e-9)))
 
     @property
     def misfit(self) -> str:

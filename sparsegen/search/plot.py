@@ -41,7 +41,12 @@ def draw(front: Front) -> bytes:
         axes.axvline(front.budget.flash, color="0.4", linestyle=":", label="budget")
     in_ms = all(point.milliseconds is not None for point in front.points)
     figure.colorbar(dots, ax=axes, label="milliseconds" if in_ms else "instructions")
+    scores = [point.score for point in front.points]
+    room = 0.1 * (max(scores) - min(scores)) or 0.01
+    axes.set_ylim(min(scores) - room, max(scores) + room)  # what is far worse would hide the rest
     axes.set_xscale("log")
+    for which in (axes.xaxis.set_major_formatter, axes.xaxis.set_minor_formatter):
+        which("{x:,.0f}")
     axes.set_xlabel("bytes of flash")
     axes.set_ylabel(f"{front.metric} in cross-validation")
     part = "" if front.part is None else f" ({front.part})"

@@ -23,7 +23,7 @@ from sparsegen.search.costs import Costs
 from sparsegen.search.engines import Engine
 from sparsegen.search.evaluate import Outcome, Task
 from sparsegen.search.problem import Problem
-from sparsegen.search.proposals import Proposal, propose
+from sparsegen.search.proposals import Proposal, propose, sketch_of
 from sparsegen.search.record import FAILED, FINISHED, STOPPED, Record
 from sparsegen.search.space import Space
 from sparsegen.search.study import Study
@@ -86,6 +86,7 @@ class Search:
         engine: Engine,
         limits: Limits,
         clock: Callable[[], float] = time.monotonic,
+        began: float | None = None,
     ) -> None:
         self._problem, self._space, self._costs = problem, space, costs
         self._study, self._engine, self._limits, self._clock = study, engine, limits, clock
@@ -93,8 +94,9 @@ class Search:
         self._futures: dict[Future[Outcome], tuple[_Flight, Task]] = {}
         self._ready: deque[tuple[_Flight, Task]] = deque()
         self._flights: list[_Flight] = []
-        self._began = clock()
+        self._began = clock() if began is None else began
         self._records = study.records()
+        costs.ask_first(sketch_of(space, record) for record in self._records)
         self._spent = lasted(self._records)
 
     def go(self) -> Ended:

@@ -10,7 +10,7 @@ import bisect
 import inspect
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 from sparsegen.errors import OptionError
 from sparsegen.kernels import KERNELS
@@ -18,10 +18,8 @@ from sparsegen.lowering.formats import FORMATS, INPUT_KINDS, IntegerFormat
 from sparsegen.methods import METHODS
 from sparsegen.methods.shared.estimator import SingleKernelClassifier
 from sparsegen.search.candidate import Candidate
+from sparsegen.search.costs import Costs, Sketch
 from sparsegen.search.problem import Problem
-
-if TYPE_CHECKING:
-    from sparsegen.search.costs import Costs
 
 DEFAULT_METHODS = ("slmc", "spsvm")
 DEFAULT_KERNELS = ("rbf", "laplacian", "linear")
@@ -97,6 +95,10 @@ class Space:
 
     def draw(self, trial: Drawer, costs: Costs) -> Candidate | None:
         """Return what a trial draws; ``None`` where not even the fewest vectors fit the budget."""
+        return costs.filled(self.sketch(trial))
+
+    def sketch(self, trial: Drawer) -> Sketch:
+        """Return what a trial draws, before it is known how many vectors fit."""
         method = trial.suggest_categorical("method", self.methods)
         kernel = trial.suggest_categorical("kernel", self.kernels)
         dtype = trial.suggest_categorical("dtype", self.dtypes)
@@ -139,7 +141,7 @@ class Space:
             class_weight="balanced" if weights == "balanced" else None,
             probability=self.probability,
         )
-        return costs.filled(candidate, self._limit(candidate, linear), share)
+        return Sketch(candidate, self._limit(candidate, linear), share)
 
     def starts(self) -> list[Mapping[str, Any]]:
         """Return what is tried first, so that the first minute already gives a good model.

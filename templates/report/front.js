@@ -33,7 +33,10 @@
     const told = chosen === picked ? "this model" : "another model";
     const columns = element("div", "", "columns");
     columns.append(list(found.facts), list(found.parameters));
-    panel.replaceChildren(element("h3", `Point ${chosen}, ${told}`), columns, element("p", "To take it:"), element("code", found.command));
+    panel.replaceChildren(element("h3", `Point ${chosen}, ${told}`), columns);
+    if (found.command !== null) {
+      panel.append(element("p", "To take it, search as before with its number:"), element("code", found.command));
+    }
     for (const button of buttons) {
       button.setAttribute("aria-pressed", String(Number(button.dataset.point) === chosen));
     }

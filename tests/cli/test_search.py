@@ -64,7 +64,6 @@ def test_a_search_writes_a_model_and_says_what_it_is_worth(rows, run: Run):
         (["--device", "cortex-m0plus", "--methods", ","], "--methods names nothing"),
         (["--device", "cortex-m0plus", "--study", "redis://u:pw@h/0"], "redis://h/0 is of a kind"),
         (["--device", "cortex-m0plus", "--trials", "0"], "needs a trial at least"),
-        (["--device", "cortex-m0plus", "--flash", "64", "--trials", "70"], "no model fits the budget"),
     ],
 )
 def test_mistakes_get_one_sentence(rows, run: Run, options, told):

@@ -30,6 +30,6 @@ def page_of(made: Playground, data: Any = None) -> str:
 
 STYLE = """
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 64rem; margin: 2rem auto; padding: 0 1rem; }
-@media (prefers-color-scheme: dark) { body { background: #12161c; color: #e4e8ee; } }
+@media (prefers-color-scheme: dark) { body { background: #11161b; color: #e3e9ee; } }
 """
 READY = "Boolean(document.getElementById('playground').machine)"

@@ -30,9 +30,10 @@ def record(state=FINISHED, **others):
     return Record({}, {}, CANDIDATE, state, flash=900, ram=100, instructions=5.5, score=score, **others)
 
 
-@pytest.mark.parametrize("in_memory", [True, False])
-def test_records_come_back(in_memory, tmp_path):
-    place = None if in_memory else tmp_path / "s.db"
+@pytest.mark.parametrize("kind", ["memory", "file", "url"])
+def test_records_come_back(kind, tmp_path):
+    in_memory = kind == "memory"
+    place = {"memory": None, "file": tmp_path / "s.db", "url": f"sqlite:///{tmp_path}/u.db"}[kind]
     study = opened(place)
     written = [record(), record(STOPPED, reason="beaten", quick_score=0.25), record(FAILED, reason="broke", run="r")]
     for one in written:
@@ -54,10 +55,16 @@ def test_optuna_reads_the_study(tmp_path):
     assert read.best_trials[0].values == [0.9, 900.0, 5.5]
 
 
+@pytest.fixture(scope="module")
+def undisturbed():
+    result = found(trials=2)
+    return result.front.candidates, result.winner.model
+
+
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="kills a fork")
 @pytest.mark.parametrize("moment", ["before", "after"])
-def test_a_search_that_is_killed_as_it_writes_goes_on(moment, tmp_path, monkeypatch):
-    place, undisturbed = tmp_path / "killed.db", found(trials=3)
+def test_a_search_that_is_killed_as_it_writes_goes_on(moment, undisturbed, tmp_path, monkeypatch):
+    place = tmp_path / "killed.db"
     add = Study.add
 
     def deadly(study, one):
@@ -70,13 +77,13 @@ def test_a_search_that_is_killed_as_it_writes_goes_on(moment, tmp_path, monkeypa
         if child == 0:
             monkeypatch.setattr(Study, "add", deadly)
             try:
-                found(place, trials=3)
+                found(place, trials=2)
             finally:
                 os._exit(1)
         assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL
-    found_then = found(place, trials=3)
-    assert [p.score for p in found_then.front.candidates] == [p.score for p in undisturbed.front.candidates]
-    assert found_then.winner.model == undisturbed.winner.model
+    found_then = found(place, trials=2)
+    assert [point.score for point in found_then.front.candidates] == [point.score for point in undisturbed[0]]
+    assert found_then.winner.model == undisturbed[1]
 
 
 def damage(place, sql):

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from sparsegen.arrays import Array
 from sparsegen.bench import Cost
-from sparsegen.devices import DEVICES, Device, thin
+from sparsegen.devices import DEVICES, Device, Profile, thin
 from sparsegen.devices._emulated import EmulatedDevice
 from sparsegen.errors import SparsegenError
 from sparsegen.lowering.agreement import NO_CLASS, label_indices
@@ -22,6 +22,8 @@ from sparsegen.targets import Export
 
 MOST_RUN = 2000
 """Tested rows that are all run on the device."""
+MEASURED_ROWS = 8
+"""Rows that a baseline is measured over: an emulator takes long for the largest of them."""
 MOST_ROWS = 4000
 """Training rows that baselines get: an SVC of many more would not fit any of these devices, and takes minutes."""
 
@@ -59,6 +61,8 @@ class Contest:
     """The model's own accuracy on the same rows, whose groups count here too."""
     n_classes: int
     device: str
+    profile: Profile | None
+    """The part that the device stands for."""
     flash: int
     """Bytes that each may take."""
     n_train: int
@@ -69,12 +73,13 @@ class Contest:
         return self.basis.on(int(np.count_nonzero(given == self.wanted)), len(self.wanted))
 
     def cost(self, export: Export, rows: NDArray[Any]) -> Cost:
-        """Return what a peer's export costs on the device, over (at most 64 of) the rows."""
+        """Return what a peer's export costs on the device, over a few of the rows."""
         device = self._device
-        measured = device.measure(export, thin(rows))
+        timed = device if self.profile is None else device.timed_as(self.profile)
+        measured = timed.measure(export, thin(rows, MEASURED_ROWS))
         row_bytes = export.n_features * export.input_dtype.itemsize
         made_by = device.made_by(measuring=True)
-        return Cost(device.name, measured, export.table_bytes, device.profile, row_bytes, made_by=made_by)
+        return Cost(device.name, measured, export.table_bytes, self.profile, row_bytes, made_by=made_by)
 
     def judge(self, export: Export, rows: NDArray[Any], given: NDArray[np.integer[Any]]) -> tuple[Accuracy, str]:
         """Return how many of the tested rows a peer's C is right about, on the device.
@@ -108,15 +113,16 @@ def contest(subject: Subject) -> Contest | None:
     if len(np.unique(y[kept])) < len(subject.classes):  # peers number the classes that they have seen
         return None
     fill = subject.model.transform.filled
-    budget = None if subject.front is None else subject.front.budget.flash
+    budget = subject.flash_budget
     return Contest(
         np.asarray(fill(np.asarray(X, dtype=np.float64)))[kept],
         y[kept],
         subject.tested_features,
-        tested.wanted,
-        tested.accuracy,
+        subject.answers.wanted,
+        subject.answers.accuracy,
         len(subject.classes),
         cost.device,
+        cost.profile,
         cost.measurement.flash if budget is None else budget,
         len(known),
     )

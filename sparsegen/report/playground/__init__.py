@@ -17,15 +17,16 @@ from markupsafe import Markup
 from numpy.typing import NDArray
 
 from sparsegen.arrays import Array
+from sparsegen.devices._toolchain import entry
 from sparsegen.devices._wasm import build_module
 from sparsegen.lowering.integer_program import IntegerProgram
 from sparsegen.lowering.lowered import Lowered
-from sparsegen.model import VOTES
+from sparsegen.model import LARGEST
 from sparsegen.model.draw import check_size
 from sparsegen.report.html import fill, text_of
 from sparsegen.report.playground.controls import Controls, controls
 from sparsegen.report.playground.drawing import drawing
-from sparsegen.report.playground.examples import choose_examples
+from sparsegen.report.playground.examples import Example, choose_examples
 from sparsegen.targets import TARGETS, Export
 
 SCRIPTS = ("machine", "elements", "sliders", "profile", "canvas", "strokes", "drawing", "results", "page")
@@ -71,13 +72,16 @@ def playground(
     module = build_module(export)
     seen = controls(rows, whole=lowered.input_dtype.kind in "iu" and not _reads_grid(lowered))
     mode = "image" if image_shape is not None else "sliders" if lowered.n_features <= SLIDERS else "profile"
+    examples = choose_examples(lowered, rows, y)
     document = {
         "mode": mode,
         "wasm": base64.b64encode(module).decode("ascii"),
         "wasmBytes": len(module),
         "name": name,
         "dtype": lowered.format.dtype,
+        "entry": entry(export).removeprefix(f"{name}_"),
         "decision": _decision(lowered),
+        "values": None if lowered.model.classes else _span(examples),
         "outputs": lowered.n_outputs,
         "scoreType": export.score_dtype.name,
         "unit": lowered.program.unit if isinstance(lowered.program, IntegerProgram) else 1.0,
@@ -89,8 +93,13 @@ def playground(
         **_features(lowered, seen, feature_names),
         "drawing": None if image_shape is None else drawing(rows.reshape(-1, *image_shape)),
         "examples": [
-            {"row": _numbers(lowered, example.row), "label": example.label, "given": example.given}
-            for example in choose_examples(lowered, rows, y)
+            {
+                "row": _numbers(lowered, example.row),
+                "label": example.label,
+                "given": example.given,
+                "isWrong": example.is_wrong,
+            }
+            for example in examples
         ],
     }
     return Playground(fill("playground/playground.html.j2"), document, _style(), _script(), module)
@@ -106,9 +115,15 @@ def _script() -> str:
 
 
 def _decision(lowered: Lowered) -> str:
-    if lowered.model.decision == VOTES:
-        return "votes"
-    return "sign" if lowered.n_outputs == 1 else "largest"
+    decision = lowered.model.decision
+    return "sign" if decision == LARGEST and lowered.n_outputs == 1 else decision
+
+
+def _span(examples: list[Example]) -> list[float]:
+    """Return the ends of the bar of a regression: the smallest and the largest value of the examples."""
+    values = [v for example in examples for v in (example.label, example.given) if v is not None]
+    low, high = min(values, default=0.0), max(values, default=0.0)
+    return [low, high] if high > low else [low, low + 1.0]
 
 
 def _reads_grid(lowered: Lowered) -> bool:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sparsegen.arrays import Array
-from sparsegen.lowering.agreement import label_indices
+from sparsegen.lowering.agreement import NO_CLASS, label_indices
 from sparsegen.lowering.locate_data import thinned
 from sparsegen.lowering.lowered import Lowered
 from sparsegen.model.decision import DECISIONS
@@ -18,6 +19,8 @@ LOOKED_AT = 4000
 MOST_NUMBERS = 60_000
 """The most numbers that all examples together have, so that the page stays small."""
 MOST, WRONG, PER_CLASS = 40, 8, 2
+VALUES = 10
+"""Rows of a regression, from small to large values."""
 
 
 @dataclass(frozen=True)
@@ -26,30 +29,57 @@ class Example:
 
     row: Array
     """Raw features."""
-    label: int | None
-    """Index of its class, where it is known."""
-    given: int
-    """Index of the class that the program gives."""
+    label: float | None
+    """Index of its class, or its value, where it is known."""
+    given: float
+    """Index of the class, or the value, that the program gives."""
+    is_wrong: bool
+    """Whether it is shown as a mistake."""
 
 
 def choose_examples(lowered: Lowered, X: Array, y: NDArray[np.generic] | None) -> list[Example]:
-    """Return examples, class by class, then wrong ones: those the program is surest of first."""
-    kept = thinned(np.arange(len(X)), LOOKED_AT)
-    X, y = X[kept], None if y is None else np.asarray(y)[kept]
-    reference = lowered.reference(X)
-    given = reference.labels
-    wanted = given if y is None else label_indices(lowered.model, y)
-    leads = DECISIONS[lowered.model.decision].leads(reference.scores)
+    """Return examples, class by class, then wrong ones: those the program is surest of first.
+
+    Those of a regression go from small to large values; the wrong ones are those that it is furthest off.
+    """
     most = max(2, min(MOST, MOST_NUMBERS // lowered.n_features))
-    wrong = np.flatnonzero(given != wanted)
-    wrong = wrong[np.argsort(-leads[wrong], kind="stable")][: min(WRONG, most // 2)]
-    classes = np.unique(wanted[given == wanted])
+    if not lowered.model.classes:
+        return _values(lowered, X, y, most)
+    wanted = None if y is None else label_indices(lowered.model, np.asarray(y))
+    kept = thinned(np.arange(len(X)), LOOKED_AT)
+    X, wanted = X[kept], None if wanted is None else wanted[kept]
+    reference = lowered.reference(X)
+    given, leads = reference.labels, DECISIONS[lowered.model.decision].leads(reference.scores)
+    is_wrong = np.zeros(len(X), dtype=bool) if wanted is None else (given != wanted) & (wanted != NO_CLASS)
+    is_right = np.ones(len(X), dtype=bool) if wanted is None else given == wanted
+    wrong = _largest_first(np.flatnonzero(is_wrong), leads)[: min(WRONG, most // 2)]
+    classes = np.unique(given[is_right])
     per_class = max(1, min(PER_CLASS, (most - len(wrong)) // max(1, len(classes))))
-    chosen: list[int] = []
+    right: list[int] = []
     for index in classes:
-        own = np.flatnonzero((wanted == index) & (given == wanted))
-        order = own[np.argsort(-leads[own], kind="stable")]
-        places = np.linspace(0, len(order) - 1, per_class + 1)[:per_class]  # the surest first, never the least sure
-        chosen += list(dict.fromkeys(int(order[int(place)]) for place in places))
-    chosen = chosen[: most - len(wrong)] + [int(i) for i in wrong]
-    return [Example(X[i], None if y is None else int(wanted[i]), int(given[i])) for i in chosen]
+        own = _largest_first(np.flatnonzero(is_right & (given == index)), leads)
+        places = np.linspace(0, len(own) - 1, per_class + 1)[:per_class].astype(int)  # never the least sure
+        right += own[np.unique(places)].tolist()
+    chosen = [*right[: most - len(wrong)], *wrong.tolist()]
+    labels = [None if wanted is None else int(wanted[i]) for i in chosen]
+    return [Example(X[i], label, int(given[i]), bool(is_wrong[i])) for i, label in zip(chosen, labels, strict=True)]
+
+
+def _values(lowered: Lowered, X: Array, y: NDArray[Any] | None, most: int) -> list[Example]:
+    kept = thinned(np.arange(len(X)), LOOKED_AT)
+    X, wanted = X[kept], None if y is None else np.asarray(y, dtype=np.float64)[kept]
+    reference = lowered.reference(X)
+    given = reference.scores[:, 0] * reference.unit
+    off = np.zeros(len(X)) if wanted is None else np.abs(given - wanted)
+    wrong = _largest_first(np.flatnonzero(off > 0.0), off)[: min(WRONG, most // 2, len(X) // 2)]
+    others = np.setdiff1d(np.arange(len(X)), wrong)
+    others = others[np.argsort(given[others] if wanted is None else wanted[others], kind="stable")]
+    chosen = [*thinned(others, min(VALUES, most - len(wrong))).tolist(), *wrong.tolist()]
+    labels = [None if wanted is None else float(wanted[i]) for i in chosen]
+    return [
+        Example(X[i], label, float(given[i]), bool(np.isin(i, wrong))) for i, label in zip(chosen, labels, strict=True)
+    ]
+
+
+def _largest_first(rows: NDArray[np.intp], sizes: Array) -> NDArray[np.intp]:
+    return rows[np.argsort(-sizes[rows], kind="stable")]

@@ -36,9 +36,9 @@ class BaselineLine:
     remark: str
 
 
-def baselines(subject: Subject) -> Section | None:
+def section(subject: Subject) -> Section | None:
     """Return the table; ``None`` for a model without classes, or where nothing can be measured here."""
-    if not subject.is_classifier or not subject.with_baselines or subject.main_cost is None:
+    if not subject.has_classes or not subject.with_baselines or subject.main_cost is None:
         return None
     of = contest(subject)
     if of is None:
@@ -47,7 +47,7 @@ def baselines(subject: Subject) -> Section | None:
     ours = Baseline(
         "this model",
         f"{plural(subject.model.n_vectors, 'vector')}, {subject.lowered.format.dtype}",
-        subject.tested.accuracy,
+        subject.answers.accuracy,
         subject.main_cost,
     )
     found = [ours, *run(subject, of)]
@@ -56,7 +56,7 @@ def baselines(subject: Subject) -> Section | None:
         lines=[_line(of, one, one is ours) for one in found],
         device=of.device,
         budget=whole(of.flash),
-        is_ours=subject.front is None or subject.front.budget.flash is None,
+        is_ours=subject.flash_budget is None,
         rows=plural(len(of.X), "training row"),
         left_out=plural(of.n_train - len(of.X), "row") if of.n_train > len(of.X) else None,
         which=subject.tested.which,

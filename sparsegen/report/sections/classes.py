@@ -47,27 +47,27 @@ class ClassLine:
     precision_interval: str
 
 
-def classes(subject: Subject) -> Section | None:
+def section(subject: Subject) -> Section | None:
     """Return the section; ``None`` for a model without classes, or where no row has a class that it knows."""
-    if not subject.is_classifier:
+    if not subject.has_classes:
         return None
-    tested = subject.tested
-    found = tested.confusion(len(subject.classes))
+    tested, answers = subject.tested, subject.answers
+    found = answers.confusion(len(subject.classes))
     if found is None:
         return None
     matrix = found.matrix if len(subject.classes) <= MOST_MATRIX else None
     rows = [] if matrix is None else [_matrix_row(subject, k, counts) for k, counts in enumerate(matrix)]
     html = fill(
         "classes.html.j2",
-        accuracy=percent(tested.accuracy.share),
+        accuracy=percent(answers.accuracy.share),
         which=tested.which,
-        condition=tested.condition,
+        condition=answers.condition,
         balanced=percent(found.balanced) if found.is_uneven else None,
-        unknown=plural(tested.unknown, "row") if tested.unknown else None,
+        unknown=plural(answers.unknown, "row") if answers.unknown else None,
         labels=subject.classes,
         matrix=rows,
         confused=_confused(subject, found),
-        lines=[_line(tested.accuracy, label, found, k) for k, label in enumerate(subject.classes)],
+        lines=[_line(answers.accuracy, label, found, k) for k, label in enumerate(subject.classes)],
     )
     return Section("classes", "Which classes are told apart", html)
 

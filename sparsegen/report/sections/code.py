@@ -27,7 +27,7 @@ class File:
     is_open: bool
 
 
-def code(subject: Subject) -> Section:
+def section(subject: Subject) -> Section:
     """Return the header and the source, with the inner loops for the main device."""
     cost = subject.main_cost
     loops = PORTABLE if cost is None else DEVICES[cost.device].loops

@@ -11,7 +11,7 @@ from sparsegen.arrays import Array
 from sparsegen.lowering.agreement import NO_CLASS
 from sparsegen.model.decision import DECISIONS
 from sparsegen.model.probability_quality import measure_probabilities
-from sparsegen.promised import bound, wilson
+from sparsegen.promised import Accuracy, bound
 from sparsegen.report.axis import place
 from sparsegen.report.figures import plural
 from sparsegen.report.frame import Frame, frame
@@ -70,13 +70,14 @@ class Histogram:
     caption: str
 
 
-def confidence(subject: Subject) -> Section | None:
+def section(subject: Subject) -> Section | None:
     """Return the section; ``None`` for a model without classes."""
-    if not subject.is_classifier:
+    if not subject.has_classes:
         return None
     html = fill(
         "confidence.html.j2",
         which=subject.tested.which,
+        unit="rows" if subject.answers.accuracy.independent is None else "groups of rows",
         reliability=_reliability(subject),
         histogram=_histogram(subject),
     )
@@ -84,23 +85,21 @@ def confidence(subject: Subject) -> Section | None:
 
 
 def _reliability(subject: Subject) -> Reliability | None:
-    model, tested = subject.model, subject.tested
-    known = tested.wanted != NO_CLASS
+    model, tested, answers = subject.model, subject.tested, subject.answers
+    known = answers.wanted != NO_CLASS
     if model.calibration is None or not known.any():
         return None
     probabilities = model.calibration(tested.scores)[known]
-    wanted = tested.wanted[known]
+    wanted = answers.wanted[known]
     confidences, right = probabilities.max(axis=1), probabilities.argmax(axis=1) == wanted
     drawn = frame(SIZE, (0, 1), (0, 1), ("probability that the model gives", "share of rows that are right"))
     tenths = np.minimum((confidences * TENTHS).astype(int), TENTHS - 1)
     dots = []
     for tenth in range(TENTHS):
         inside = tenths == tenth
-        rows = int(np.count_nonzero(inside))
-        if rows:
-            dots.append(
-                _dot(drawn, float(confidences[inside].mean()), int(np.count_nonzero(right[inside])), rows, len(right))
-            )
+        if inside.any():
+            found = answers.accuracy.on(int(np.count_nonzero(right[inside])), int(np.count_nonzero(inside)))
+            dots.append(_dot(drawn, float(confidences[inside].mean()), found, len(right)))
     shares = np.bincount(wanted, minlength=len(model.classes)) / len(wanted)
     quality = measure_probabilities(probabilities, wanted, shares)
     losses = (
@@ -111,35 +110,35 @@ def _reliability(subject: Subject) -> Reliability | None:
     return Reliability(drawn, dots, losses)
 
 
-def _dot(drawn: Frame, confidence: float, right: int, rows: int, all_rows: int) -> Dot:
-    share, (low, high) = right / rows, wilson(right / rows, rows)
-    told = f"{plural(rows, 'row')} of confidence {confidence:.2f} on average, of which {right} are right"
+def _dot(drawn: Frame, confidence: float, found: Accuracy, all_rows: int) -> Dot:
+    low, high = found.interval
+    told = f"{plural(found.rows, 'row')} of confidence {confidence:.2f} on average, of which {found.correct} are right"
     return Dot(
         place(drawn.x(confidence)),
-        place(drawn.y(share)),
+        place(drawn.y(found.share)),
         place(drawn.y(low)),
         place(drawn.y(high)),
-        place(3.0 + 7.0 * (rows / all_rows) ** 0.5),
+        place(3.0 + 7.0 * (found.rows / all_rows) ** 0.5),
         told,
     )
 
 
 def _histogram(subject: Subject) -> Histogram:
-    tested, labels = subject.tested, subject.classes
+    tested, answers, labels = subject.tested, subject.answers, subject.classes
     if subject.model.n_outputs == 1:
         score = tested.scores[:, 0]
-        groups = [(f"c{k}", labels[k], score[tested.wanted == k]) for k in (0, 1)]
+        groups = [(f"c{k}", labels[k], score[answers.wanted == k]) for k in (0, 1)]
         caption = f"Scores by true class: {labels[1]} where a score is above 0, otherwise {labels[0]}."
-        return _bars(groups, "score", caption)
+        return histogram(groups, "score", caption)
     leads = DECISIONS[subject.model.decision].leads(tested.scores)
-    groups = [("good", "right label", leads[tested.right]), ("bad", "wrong label", leads[~tested.right])]
+    groups = [("good", "right label", leads[answers.right]), ("bad", "wrong label", leads[~answers.right])]
     caption = "The lead of the label that a row was given, over the next one: short leads are where mistakes happen."
     if subject.model.decision != "largest":
         caption = "How far a row's closest vote is from being another one: short leads are where mistakes happen."
-    return _bars(groups, "lead", caption)
+    return histogram(groups, "lead", caption)
 
 
-def _bars(groups: list[tuple[str, str, Array]], name: str, caption: str) -> Histogram:
+def histogram(groups: list[tuple[str, str, Array]], name: str, caption: str) -> Histogram:
     """Return the groups' counts in the same bins, one upon the other."""
     everything = np.concatenate([values for _, _, values in groups])
     low, high = min(0.0, float(everything.min())), max(0.0, float(everything.max()))

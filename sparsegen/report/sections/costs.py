@@ -27,7 +27,7 @@ class Line:
     is_estimate: bool
 
 
-def costs(subject: Subject) -> Section | None:
+def section(subject: Subject) -> Section | None:
     """Return the table of devices; ``None`` where none can be measured here."""
     if not subject.costs:
         return None
@@ -39,10 +39,16 @@ def costs(subject: Subject) -> Section | None:
         rows=subject.tested.which,
         makers=list(dict.fromkeys(cost.made_by for cost in subject.costs if cost.made_by)),
         has_times=any(cost.milliseconds is not None for cost in subject.costs),
-        has_estimates=any(line.is_estimate for line in lines),
+        estimates=list(dict.fromkeys(_estimate(cost) for cost in subject.costs if cost.is_estimate)),
         problems=[cost.problem for cost in subject.costs if cost.problem is not None],
     )
     return Section("cost", "What a prediction costs", html)
+
+
+def _estimate(cost: Cost) -> str:
+    """Return where the estimated cycles of a core come from."""
+    estimate = cost.measurement.estimate
+    return "" if estimate is None else f"{estimate.core}: {estimate.model}"
 
 
 def _line(cost: Cost) -> Line:

@@ -32,10 +32,10 @@ class FeatureLine:
     lost: str | None
 
 
-def features(subject: Subject) -> Section | None:
+def section(subject: Subject) -> Section | None:
     """Return the map or the bars of which features matter."""
     tested = subject.tested
-    found = importance(subject.model, tested.X, tested.wanted if subject.is_classifier else None)
+    found = importance(subject.model, tested.X, subject.answers.wanted if subject.has_classes else None)
     mean = found.moved.mean(axis=1)
     order = np.argsort(-mean, kind="stable")
     size = subject.image_size

@@ -41,7 +41,7 @@ class FrontLine:
     is_picked: bool
 
 
-def front(subject: Subject) -> Section | None:
+def section(subject: Subject) -> Section | None:
     """Return the plot and the table of the front; ``None`` where no search was made."""
     found = subject.front
     if found is None:
@@ -54,6 +54,7 @@ def front(subject: Subject) -> Section | None:
         has_shares=found.metric in SHARES,
         finished=plural(len(found.candidates), "candidate"),
         on_front=len(found.points),
+        left_out=len(found.candidates) - len(_drawn(found)),
         where=printable(found.device if found.part is None else f"{found.part} ({found.device})"),
         budget=_budget(found),
     )
@@ -92,8 +93,13 @@ def spec(found: Front) -> dict[str, Any]:
         "scale": {"range": COLOURS},
         "legend": legend,
     }
+    window = list(_window(found))
     is_chosen = "datum.number === chosen"
-    score = {"type": "quantitative", "title": _score_name(found), "scale": {"zero": False, "nice": True}}
+    score = {
+        "type": "quantitative",
+        "title": _score_name(found),
+        "scale": {"domain": window, "zero": False},
+    }
     flash = {
         "type": "quantitative",
         "title": "flash, bytes",
@@ -102,6 +108,7 @@ def spec(found: Front) -> dict[str, Any]:
     }
     places = {"x": {"field": "flash", **flash}, "y": {"field": "score", **score}}
     return {
+        "description": f"{_score_name(found)} over flash; the table below has every point of the front",
         "width": "container",
         "height": HEIGHT,
         "background": None,
@@ -157,17 +164,28 @@ def _limit(found: Front, largest: int) -> list[dict[str, Any]]:
         return []
     at = {"x": {"datum": most, "type": "quantitative"}}
     rule = {"type": "rule", "strokeDash": [5, 4], "tooltip": None}
-    text = {"type": "text", "align": "left", "baseline": "bottom", "dx": 6, "dy": -6, "text": "budget", "tooltip": None}
+    text = {"type": "text", "align": "left", "baseline": "top", "dx": 6, "dy": 4, "text": "budget", "tooltip": None}
     once: dict[str, Any] = {"values": [{}]}
-    at_the_foot = {**at, "y": {"value": HEIGHT}}
-    return [{"data": once, "mark": rule, "encoding": at}, {"data": once, "mark": text, "encoding": at_the_foot}]
+    on_top = {**at, "y": {"value": 0}}
+    return [{"data": once, "mark": rule, "encoding": at}, {"data": once, "mark": text, "encoding": on_top}]
+
+
+def _window(found: Front) -> tuple[float, float]:
+    """Return the scores between which the plot shows: those of the front and of the pick, with room around."""
+    scores = [_shown_score(found, point) for point in (*found.points, found.pick)]
+    low, high = min(scores), max(scores)
+    room = 0.25 * (high - low) or 0.05 * max(abs(high), 0.1)
+    top = min(high + room, 100.0) if found.metric in SHARES else high + room
+    return low - room, max(top, high)
 
 
 def _drawn(found: Front) -> list[Point]:
-    """Return the points of the front, and the best of the others where there are very many."""
+    """Return the points of the front, and of the others the best; those far below the front are left out."""
     sign = -1.0 if found.larger_is_better else 1.0
+    low, high = _window(found)
     on_front = {point.number for point in found.points} | {found.picked}
-    others = sorted((p for p in found.candidates if p.number not in on_front), key=lambda p: (sign * p.score, p.number))
+    near = [p for p in found.candidates if p.number not in on_front and low <= _shown_score(found, p) <= high]
+    others = sorted(near, key=lambda point: (sign * point.score, point.number))
     kept = on_front | {point.number for point in others[:MOST_CANDIDATES]}
     return [point for point in found.candidates if point.number in kept]
 
@@ -215,7 +233,7 @@ def _line(found: Front, point: Point) -> FrontLine:
     )
 
 
-def _details(found: Front, point: Point, command: str) -> dict[str, Any]:
+def _details(found: Front, point: Point, command: str | None) -> dict[str, Any]:
     """Return what hovering and picking tell of a point, as text."""
     sure = "measured" if point.is_measured else "as the cost model predicts"
     facts = [
@@ -227,7 +245,11 @@ def _details(found: Front, point: Point, command: str) -> dict[str, Any]:
         ["format", printable(f"{point.dtype}, reads {point.reads}")],
     ]
     parameters = [[printable(str(key)), printable(_text(value))] for key, value in sorted(point.parameters.items())]
-    return {"facts": facts, "parameters": parameters, "command": printable(f"{command} {point.number}")}
+    return {
+        "facts": facts,
+        "parameters": parameters,
+        "command": None if command is None else printable(f"{command} {point.number}"),
+    }
 
 
 def _text(value: Any) -> str:

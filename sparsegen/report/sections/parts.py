@@ -54,7 +54,7 @@ class PartLine:
     tables: str
 
 
-def parts(subject: Subject) -> Section | None:
+def section(subject: Subject) -> Section | None:
     """Return the bars and the table; ``None`` where no device here can tell its parts."""
     main = subject.main_cost
     if main is None:

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from sparsegen.errors import ToolError
 from sparsegen.report.html import fill
-from sparsegen.report.playground import playground as make_playground
+from sparsegen.report.playground import playground
 from sparsegen.report.section import Section
 from sparsegen.report.subject import Subject
 
 
-def playground(subject: Subject) -> Section | None:
+def section(subject: Subject) -> Section | None:
     """Return the playground; ``None`` where there is no compiler to build it with."""
     tested = subject.tested
     try:
-        made = make_playground(
+        made = playground(
             subject.lowered,
             tested.X,
-            subject.tested_labels,
+            tested.y,
             feature_names=subject.feature_names,
             image_shape=subject.image_size,
             name=subject.name,

@@ -54,7 +54,7 @@ class Group:
     panel: Panel | None
 
 
-def vectors(subject: Subject) -> Section | None:
+def section(subject: Subject) -> Section | None:
     """Return the drawings; ``None`` where the vectors cannot be drawn."""
     try:
         raw = _raw(subject)
@@ -93,7 +93,7 @@ def _weights(subject: Subject) -> tuple[Array, Array]:
     """Return by vector its largest coefficient and the class that this speaks for; -1 where that is no one class."""
     model = subject.model
     coef = model.coef.sum(axis=1)
-    if not subject.is_classifier or model.decision != LARGEST:
+    if not subject.has_classes or model.decision != LARGEST:
         return np.abs(coef).max(axis=0), np.full(model.n_vectors, -1)
     if model.n_outputs == 1:
         return np.abs(coef[0]), (coef[0] > 0).astype(int)
@@ -112,10 +112,10 @@ def _group(subject: Subject, raw: Array, images: Array | None, group: int, membe
 
 
 def _panel(subject: Subject, drawn: Array, group: int, name: str) -> Panel:
-    rows, tested = subject.tested_features, subject.tested
+    rows = subject.tested_features
     low, high = rows.min(axis=0), rows.max(axis=0)
     spread = np.where(high > low, high - low, 1.0)
-    mine = rows[tested.wanted == group] if group >= 0 else rows
+    mine = rows[subject.answers.wanted == group] if group >= 0 else rows
     mean = _line((mine.mean(axis=0) - low) / spread) if len(mine) else None
     told = f"{plural(len(drawn), 'vector')} of {name}, feature by feature"
     return Panel([_line((vector - low) / spread) for vector in drawn], mean, told)

@@ -1,20 +1,21 @@
 /* Pictures: shares of ink, from 0 (paper) to 1, row by row. */
 
-/* Draws shares as squares that fill the canvas. */
-function drawCells(context, shares, rows, columns, width, height) {
-    const [paper, ink] = [colour("paper"), colour("pen")];
-    context.fillStyle = paper;
+/* Draws shares over a whole canvas, as squares or softly. */
+function drawShares(context, shares, rows, columns, width, height, isSoft) {
+    const mask = make("canvas", { width: columns, height: rows });
+    const pixels = new ImageData(columns, rows);
+    shares.forEach((share, at) => {
+        pixels.data[4 * at + 3] = Math.round(255 * clip(share, 0, 1)); /* how opaque */
+    });
+    const ink = mask.getContext("2d");
+    ink.putImageData(pixels, 0, 0);
+    ink.globalCompositeOperation = "source-in";
+    ink.fillStyle = colour("pen");
+    ink.fillRect(0, 0, columns, rows);
+    context.fillStyle = colour("sheet");
     context.fillRect(0, 0, width, height);
-    context.fillStyle = ink;
-    for (let r = 0; r < rows; ++r) {
-        const [top, bottom] = [Math.round((r * height) / rows), Math.round(((r + 1) * height) / rows)];
-        for (let c = 0; c < columns; ++c) {
-            const [left, right] = [Math.round((c * width) / columns), Math.round(((c + 1) * width) / columns)];
-            context.globalAlpha = clip(shares[r * columns + c], 0, 1);
-            context.fillRect(left, top, right - left, bottom - top);
-        }
-    }
-    context.globalAlpha = 1;
+    context.imageSmoothingEnabled = isSoft;
+    context.drawImage(mask, 0, 0, width, height);
 }
 
 function sharesOf(row, drawing) {
@@ -27,7 +28,8 @@ function thumbnail(row, drawing, size) {
     const [width, height] = [drawing.columns * scale, drawing.rows * scale];
     const canvas = make("canvas", { "aria-hidden": "true" });
     function draw() {
-        drawCells(sharpen(canvas, width, height), sharesOf(row, drawing), drawing.rows, drawing.columns, width, height);
+        const context = sharpen(canvas, width, height);
+        drawShares(context, sharesOf(row, drawing), drawing.rows, drawing.columns, width, height, false);
     }
     draw();
     redrawnOnTheme(draw);

@@ -1,6 +1,6 @@
 /* A picture to draw: a canvas with a pen and an eraser, and beside it what the model sees. */
 
-const CANVAS_SIDE = 288;
+const CANVAS_SIDE = 264;
 const PREVIEW_SIDE = 96;
 const UNDONE = 20;
 
@@ -12,19 +12,8 @@ function drawingEditor(data, changed) {
     const strokes = new Strokes(rows, columns);
     const row = new Float64Array(rows * columns).fill(paper);
     const preview = thumbnail(row, drawing, PREVIEW_SIDE);
-    const canvas = make("canvas", {
-        class: "drawing",
-        tabindex: 0,
-        role: "application",
-        "aria-label": `Picture of ${rows} by ${columns} pixels. Arrow keys move, space draws, delete erases.`,
-        keydown: pressed,
-        pointerdown: begun,
-        pointermove: moved,
-        pointerup: ended,
-        pointercancel: ended,
-        focus: draw,
-        blur: draw,
-    });
+    const told = `Picture of ${rows} by ${columns} pixels. Arrow keys move, space draws, delete erases.`;
+    const canvas = surface({ class: "drawing", role: "application", "aria-label": told }, { begun, moved, pressed, draw });
     const pen = make("input", { type: "range", id: "playground-pen", min: 0.4, max: Math.max(6, drawing.pen), step: 0.1 });
     pen.value = drawing.pen;
     const fits = make("input", { type: "checkbox", id: "playground-fit", change: submit });
@@ -37,6 +26,7 @@ function drawingEditor(data, changed) {
     let isRow = true; /* whether the picture is a row as it was given, without a stroke of the visitor's */
     let wasRow = false; /* whether it began as one: those are in their place already */
     let last = null;
+    let hasKeys = false; /* whether the visitor draws with keys, and must see where */
     let cursor = [Math.floor(rows / 2), Math.floor(columns / 2)];
 
     function take(text) {
@@ -70,31 +60,27 @@ function drawingEditor(data, changed) {
     }
 
     function begun(event) {
-        canvas.setPointerCapture(event.pointerId);
         remember();
         last = under(event);
+        hasKeys = false;
         mark(last);
-        event.preventDefault();
-        canvas.focus();
     }
 
     function moved(event) {
-        if (last !== null) {
-            for (const each of event.getCoalescedEvents ? event.getCoalescedEvents() : [event]) {
-                mark(under(each));
-            }
-            mark(under(event));
+        for (const each of event.getCoalescedEvents ? event.getCoalescedEvents() : []) {
+            strokeTo(under(each)); /* where a fast pointer was in between */
         }
+        mark(under(event));
     }
 
-    function ended() {
-        last = null;
+    function strokeTo(to) {
+        strokes.line(last, to, pen.valueAsNumber, erases);
+        last = to;
     }
 
     function mark(to) {
         isRow = false;
-        strokes.line(last, to, pen.valueAsNumber, erases);
-        last = to;
+        strokeTo(to);
         submit();
     }
 
@@ -111,6 +97,7 @@ function drawingEditor(data, changed) {
     }
 
     function pressed(event) {
+        hasKeys = true;
         const step = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] }[event.key];
         if (step !== undefined) {
             cursor = [clip(cursor[0] + step[0], 0, rows - 1), clip(cursor[1] + step[1], 0, columns - 1)];
@@ -123,6 +110,7 @@ function drawingEditor(data, changed) {
             strokes.dab(...cursor, removes ? 0 : 1);
             submit();
         } else if (step === undefined) {
+            draw(); /* another key, such as Tab: shows where the cursor is */
             return;
         }
         place.textContent = `row ${cursor[0] + 1}, column ${cursor[1] + 1}: ${shown(row[cursor[0] * columns + cursor[1]])}`;
@@ -141,12 +129,12 @@ function drawingEditor(data, changed) {
     function draw() {
         const context = sharpen(canvas, width, height);
         if (isRow) {
-            drawCells(context, sharesOf(row, drawing), rows, columns, width, height);
+            drawShares(context, sharesOf(row, drawing), rows, columns, width, height, false);
         } else {
-            drawCells(context, strokes.ink, strokes.height, strokes.width, width, height);
+            drawShares(context, strokes.ink, strokes.height, strokes.width, width, height, true);
         }
-        if (document.activeElement === canvas && canvas.matches(":focus-visible")) {
-            context.strokeStyle = colour("accent");
+        if (hasKeys && document.activeElement === canvas) {
+            context.strokeStyle = colour("tint");
             context.lineWidth = 2;
             context.strokeRect(cursor[1] * scale, cursor[0] * scale, scale, scale);
         }

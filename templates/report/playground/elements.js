@@ -17,6 +17,42 @@ function button(text, click, attributes = {}) {
     return make("button", { type: "button", click, ...attributes }, text);
 }
 
+/* A canvas to draw on with the mouse, a finger or keys; a stroke begins, and moves for as long as it is held. */
+function surface(attributes, { begun, moved, pressed, draw }) {
+    let isHeld = false;
+    function ended() {
+        isHeld = false;
+    }
+    const canvas = make("canvas", {
+        ...attributes,
+        tabindex: 0,
+        keydown: pressed,
+        focus: draw,
+        blur: draw,
+        pointerdown(event) {
+            canvas.setPointerCapture(event.pointerId);
+            isHeld = true;
+            begun(event);
+        },
+        pointermove(event) {
+            if (isHeld) {
+                moved(event);
+            }
+        },
+        pointerup: ended,
+        pointercancel: ended,
+    });
+    return canvas;
+}
+
+/* The number in a field: NaN where it is left empty and a value may be missing, null while it is no number yet. */
+function typedNumber(field, mayMiss) {
+    if (field.value === "" && mayMiss) {
+        return NaN;
+    }
+    return Number.isNaN(field.valueAsNumber) ? null : field.valueAsNumber;
+}
+
 /* A number in few digits. */
 function shown(value, digits = 4) {
     return Number.isNaN(value) ? "missing" : String(Number(value.toPrecision(digits)));

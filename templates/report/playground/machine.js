@@ -55,17 +55,18 @@ class Machine {
         }
     }
 
-    /* Returns the class index, its label as the C has it, and all scores for raw features. */
+    /* Returns the class index, its label as the C has it, and all scores for raw features; of a regression, its value. */
     predict(raw) {
         this.read(raw);
         this.call("scores", this.row, this.scores);
-        const index = this.call("predict", this.row);
+        const given = this.call(this.data.entry, this.row);
+        const isValue = this.data.decision === "value";
         if (this.data.probability) {
             this.call("probabilities", this.row, this.shares);
         }
         return {
-            index,
-            label: this.text(this.functions[`${this.data.name}_label`](index)),
+            index: isValue ? null : given,
+            label: isValue ? shown(given * this.data.unit) : this.text(this.functions[`${this.data.name}_label`](given)),
             scores: Array.from(this.scores),
             probabilities: this.data.probability
                 ? Array.from(this.shares, (share) => share / this.data.probability.one)
@@ -74,13 +75,13 @@ class Machine {
         };
     }
 
-    /* What speaks for each class, in units of the model: its score, or its votes. */
+    /* What speaks for each class, in units of the model: its score, or its votes. A regression has its value alone. */
     forClasses(scores) {
         const { decision, unit, classes } = this.data;
         if (decision === "sign") {
             return [-scores[0] * unit, scores[0] * unit];
         }
-        if (decision === "largest") {
+        if (decision === "largest" || decision === "value") {
             return scores.map((score) => score * unit);
         }
         const votes = classes.map(() => 0);
@@ -99,9 +100,13 @@ class Machine {
         return this.functions[`${this.data.name}_selftest`]();
     }
 
-    /* Returns the microseconds of a prediction, over rows in turn; browsers' clocks are coarse, so many are timed. */
+    /*
+     * Returns the microseconds of a prediction, over rows in turn; browsers' clocks are coarse, so many are timed. The row
+     * in memory stays what it was.
+     */
     microseconds(rows) {
         const shortest = 20;
+        const before = this.row.slice();
         let calls = 16;
         for (;;) {
             let spent = 0;
@@ -109,11 +114,12 @@ class Machine {
                 this.read(raw);
                 const start = performance.now();
                 for (let i = 0; i < calls; ++i) {
-                    this.call("predict", this.row);
+                    this.call(this.data.entry, this.row);
                 }
                 spent += performance.now() - start;
             }
             if (spent >= shortest) {
+                this.row.set(before);
                 return (1000 * spent) / (calls * rows.length);
             }
             calls *= 4;

@@ -22,7 +22,6 @@ async function start(root) {
         said.show(row);
     });
     const buttons = data.examples.map((example) => exampleButton(data, example, () => show(example)));
-    const isWrong = (i) => data.examples[i].label !== null && data.examples[i].label !== data.examples[i].given;
 
     function chosen(example) {
         buttons.forEach((each, i) => each.setAttribute("aria-pressed", data.examples[i] === example));
@@ -35,7 +34,7 @@ async function start(root) {
     }
 
     const group = (title, wrong) => {
-        const own = buttons.filter((each, i) => isWrong(i) === wrong);
+        const own = buttons.filter((each, i) => data.examples[i].isWrong === wrong);
         return own.length === 0
             ? []
             : [make("h4", {}, title), make("div", { class: "examples", role: "group", "aria-label": title }, ...own)];
@@ -50,8 +49,8 @@ async function start(root) {
             make(
                 "div",
                 { class: "rows" },
-                ...group("Rows it gets right", false),
-                ...group("Rows it gets wrong", true),
+                ...group(data.values === null ? "Rows it gets right" : "Rows from small to large values", false),
+                ...group(data.values === null ? "Rows it gets wrong" : "Rows it is furthest off", true),
                 ...(data.mode === "image" ? [] : [make("p", {}, button("Medians of all features", () => show(middle)))]),
             ),
         ),
@@ -66,10 +65,10 @@ function numbers(values) {
 }
 
 function exampleButton(data, example, click) {
-    const label = example.label === null ? data.classes[example.given] : data.classes[example.label];
-    const isWrong = example.label !== null && example.label !== example.given;
-    const text = isWrong ? `${label} → ${data.classes[example.given]}` : label;
-    const told = isWrong ? `a row of ${label}, taken for ${data.classes[example.given]}` : `a row of ${label}`;
+    const named = (answer) => (data.values === null ? data.classes[answer] : shown(answer));
+    const label = named(example.label === null ? example.given : example.label);
+    const text = example.isWrong ? `${label} → ${named(example.given)}` : label;
+    const told = example.isWrong ? `a row of ${label}, taken for ${named(example.given)}` : `a row of ${label}`;
     const element = button("", click, { "aria-pressed": "false", "aria-label": told, title: told });
     if (data.mode === "image") {
         element.append(thumbnail(example.row, data.drawing, THUMBNAIL_SIDE).element);

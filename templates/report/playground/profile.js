@@ -1,6 +1,7 @@
 /* All features of a row as one curve that is drawn with the mouse, a finger or the arrow keys. */
 
 const PROFILE_HEIGHT = 260;
+const PROFILE_WIDTH = 600; /* until the page knows better */
 const PROFILE_PAD = 12;
 const DOTS = 80; /* more features than this are a line without dots */
 
@@ -8,26 +9,16 @@ function profileEditor(data, changed) {
     const n = data.names.length;
     const row = Float64Array.from(data.start);
     const ends = data.from.map((from, j) => [from, data.to[j]]);
-    const canvas = make("canvas", {
-        class: "profile",
-        tabindex: 0,
-        role: "slider",
-        "aria-label": "Profile of the row. Left and right choose a feature, up and down change it.",
-        keydown: pressed,
-        pointerdown: begun,
-        pointermove: moved,
-        pointerup: ended,
-        pointercancel: ended,
-        focus: draw,
-        blur: draw,
-    });
+    const told = "Profile of the row. Left and right choose a feature, up and down change it.";
+    const canvas = surface({ class: "profile", role: "slider", "aria-label": told }, { begun, moved, pressed, draw });
+    const frame = make("div", { class: "profile-frame" }, canvas);
     const number = make("input", { type: "number", step: "any", id: "playground-value", input: typed });
     const name = make("label", { for: "playground-value" });
     let selected = 0;
-    let last = null; /* where the pointer was, while it draws */
+    let last = null; /* where the pointer was */
 
     function place(j, value) {
-        const width = canvas.clientWidth || 600;
+        const width = frame.clientWidth || PROFILE_WIDTH;
         const [low, high] = ends[j];
         const x = PROFILE_PAD + ((width - 2 * PROFILE_PAD) * (n > 1 ? j / (n - 1) : 0.5));
         const share = (value - low) / (high - low);
@@ -48,21 +39,14 @@ function profileEditor(data, changed) {
     }
 
     function begun(event) {
-        canvas.setPointerCapture(event.pointerId);
         last = under(event);
         stroke(last, last);
     }
 
     function moved(event) {
-        if (last !== null) {
-            const next = under(event);
-            stroke(last, next);
-            last = next;
-        }
-    }
-
-    function ended() {
-        last = null;
+        const next = under(event);
+        stroke(last, next);
+        last = next;
     }
 
     /* Sets all features between two places of the pointer, however fast it moved. */
@@ -97,12 +81,12 @@ function profileEditor(data, changed) {
     }
 
     function typed() {
-        if (number.value === "" ? data.input.fill === null : Number.isNaN(number.valueAsNumber)) {
-            return;
+        const value = typedNumber(number, data.input.fill !== null);
+        if (value !== null) {
+            row[selected] = value;
+            draw();
+            changed(row);
         }
-        row[selected] = number.value === "" ? NaN : number.valueAsNumber;
-        draw();
-        changed(row);
     }
 
     function select(j) {
@@ -135,8 +119,7 @@ function profileEditor(data, changed) {
     }
 
     function draw() {
-        const width = canvas.parentElement ? canvas.parentElement.clientWidth : 600;
-        const context = sharpen(canvas, width || 600, PROFILE_HEIGHT);
+        const context = sharpen(canvas, frame.clientWidth || PROFILE_WIDTH, PROFILE_HEIGHT);
         /* what the rows hold, from the smallest to the largest value of each feature */
         context.beginPath();
         for (let j = 0; j < n; ++j) {
@@ -147,16 +130,16 @@ function profileEditor(data, changed) {
         }
         context.fillStyle = colour("band");
         context.fill();
-        context.strokeStyle = colour("faint");
+        context.strokeStyle = colour("mark");
         context.lineWidth = 1;
         trace(context, data.start);
         context.stroke();
-        context.strokeStyle = colour("accent");
+        context.strokeStyle = colour("tint");
         context.lineWidth = 2;
         context.lineJoin = "round";
         trace(context, row);
         context.stroke();
-        context.fillStyle = colour("accent");
+        context.fillStyle = colour("tint");
         if (n <= DOTS) {
             row.forEach((value, j) => dot(context, j, 3));
         }
@@ -171,13 +154,13 @@ function profileEditor(data, changed) {
         }
     }
 
-    new ResizeObserver(draw).observe(canvas);
+    new ResizeObserver(draw).observe(frame);
     redrawnOnTheme(draw);
     return {
         element: make(
             "div",
             { class: "profile-editor" },
-            make("div", { class: "profile-frame" }, canvas),
+            frame,
             make("div", { class: "feature" }, name, number),
             make("p", { class: "hint" }, hint(data)),
         ),

@@ -14,12 +14,12 @@ function slidersEditor(data, changed) {
             changed(row);
         }
         function typed() {
-            if (number.value === "" ? data.input.fill === null : Number.isNaN(number.valueAsNumber)) {
-                return; /* not a number yet */
+            const value = typedNumber(number, data.input.fill !== null);
+            if (value !== null) {
+                row[j] = value;
+                slider.value = value;
+                changed(row);
             }
-            row[j] = number.value === "" ? NaN : number.valueAsNumber;
-            slider.value = row[j];
-            changed(row);
         }
         return { slider, number, name: make("label", { for: identifier, title: name }, name) };
     });
