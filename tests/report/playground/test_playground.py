@@ -149,7 +149,7 @@ def test_a_drawing_is_like_the_pictures(paper, ink):
     assert (told["rows"], told["columns"], told["paper"], told["ink"]) == (10, 8, paper, ink)
     assert told["side"] == 6.0
     assert told["centre"] == [5.0, 4.0]
-    assert told["pen"] == pytest.approx(12 / 17, abs=0.1)
+    assert told["pen"] == pytest.approx(12 / (1.7 * 6) * (0.7 * 10 / 6), abs=0.01)  # 12 pixels of ink
 
 
 def test_pictures_without_any_ink_can_be_drawn_on():
