@@ -20,7 +20,7 @@ from sklearn.model_selection import train_test_split
 from sklearn.preprocessing import StandardScaler
 
 from benchmarks import _report
-from sparsegen.methods import METHODS
+from sparsegen.methods import classifiers
 
 SETS: dict[str, Callable[[], tuple[Any, Any]]] = {
     "moons": lambda: make_moons(1000, noise=0.3, random_state=0),
@@ -46,7 +46,7 @@ def main(arguments: Sequence[str]) -> str:
     options = _report.parser(__doc__ or "")
     options.add_argument("--vectors", type=_report.count, default=8)
     options.add_argument("--sets", nargs="+", choices=[*SETS, MNIST], default=list(SETS))
-    options.add_argument("--methods", nargs="+", choices=list(METHODS), default=list(METHODS))
+    options.add_argument("--methods", nargs="+", choices=[*classifiers()], default=[*classifiers()])
     options.add_argument("--rows", type=_report.count, default=5000, help="training rows of MNIST")
     chosen = options.parse_args(arguments)
     total = len(chosen.methods) * len(chosen.sets)
@@ -63,7 +63,7 @@ def _results(chosen: argparse.Namespace) -> Iterator[Result]:
     for name in chosen.sets:
         X_train, X_test, y_train, y_test = _parts(name, chosen)
         for method in chosen.methods:
-            family = METHODS[method]
+            family = classifiers()[method]
             known = inspect.signature(family).parameters
             wanted: dict[str, Any] = {"n_vectors": chosen.vectors} if "n_vectors" in known else {}
             with warnings.catch_warnings():

@@ -19,6 +19,7 @@ from sparsegen.lowering.formats import FLOAT32, Format
 from sparsegen.lowering.lowered import Lowered
 from sparsegen.model import SparseModel
 from sparsegen.model.judged import Judged
+from sparsegen.model.judged_values import JudgedValues
 from sparsegen.promised import Accuracy, bound
 from sparsegen.targets import Export, Target
 from sparsegen.verify import Exports, devices_for
@@ -40,8 +41,9 @@ class Cost:
     dtype: str = FLOAT32.dtype
     made_by: str = ""
     """The compiler, emulator or evaluator that made these figures, with versions."""
-    judged: Judged | None = None
-    """How many of the rows the program labels correctly, where they have labels: in the simulator."""
+    judged: Judged | JudgedValues | None = None
+    """How many of the rows the program labels correctly, where they have labels, or how far its values are off: in the
+    simulator."""
     budget: Budget | None = None
     """What it may cost."""
 
@@ -128,8 +130,8 @@ class Cost:
 
     @property
     def accuracy(self) -> Accuracy | None:
-        """The accuracy on the labelled rows, on those of them that were held out where that is known."""
-        return None if self.judged is None else self.judged.held_out or self.judged.rows
+        """The accuracy on the labelled rows, on those that were held out where that is known; ``None`` of values."""
+        return self.judged.held_out or self.judged.rows if isinstance(self.judged, Judged) else None
 
     def __str__(self) -> str:
         measured, kind = self.measurement, "estimated cycles" if self.is_estimate else "cycles"

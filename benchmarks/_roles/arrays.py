@@ -18,7 +18,7 @@ from benchmarks._roles.visit import Skip, Visit
 from sparsegen import data
 from sparsegen.arrays import Array
 from sparsegen.devices import DEVICES
-from sparsegen.methods import METHODS
+from sparsegen.methods import classifiers
 from sparsegen.promised import percent
 
 LINE = "--vectors 6 --C 1"
@@ -60,14 +60,14 @@ def _methods(scientist: Visit, X: Array, y: Any) -> None:
     weight = np.where(y == "one", 3.0, 1.0)
     shapes, weighed = [], []
     with scientist.wish("probabilities, class and sample weights of every method"):
-        for name, method in METHODS.items():
+        for name, method in classifiers().items():
             of = method(random_state=0, probability=True, class_weight="balanced").fit(X, y, sample_weight=weight)
             found = of.predict_proba(X)
             shapes.append(found.shape == (60, 3) and np.allclose(found.sum(axis=1), 1.0))
             weighed.append(name)
         told = f"predict_proba, class_weight and sample_weight of {len(weighed)} methods: {', '.join(weighed)}"
         scientist.sees("probabilities, class and sample weights of every method", told, all(shapes))
-    offered = [METHODS[name].__name__ for name in METHODS]
+    offered = [classifiers()[name].__name__ for name in classifiers()]
     listed = [name for name in dir(sparsegen) if name in offered]
     told = f"{len(listed)} of {len(offered)}, among them {', '.join(listed[:3])}"
     scientist.sees("dir(sparsegen) shows every method", told, sorted(listed) == sorted(offered))

@@ -16,7 +16,7 @@ import numpy as np
 from sparsegen import data
 from sparsegen.data import Dataset
 from sparsegen.lowering.formats import FLOAT32, Format
-from sparsegen.methods import METHODS
+from sparsegen.methods import classifiers
 from sparsegen.targets import TARGETS
 from sparsegen.training.train import train
 
@@ -40,7 +40,7 @@ def digests(methods: Sequence[str], rows: int, seed: int) -> dict[str, str]:
     train_set, test_set = data.split(digits(rows, seed), 0.25, seed)
     found: dict[str, str] = {}
     for name in methods:
-        known = METHODS[name]().get_params()
+        known = classifiers()[name]().get_params()
         parameters = {key: value for key, value in SMALL.items() if key in known}
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # short descents do not converge
@@ -76,7 +76,7 @@ def _hash(files: Mapping[str, bytes]) -> str:
 
 if __name__ == "__main__":
     options = argparse.ArgumentParser(description=__doc__)
-    options.add_argument("--methods", nargs="+", default=list(METHODS))
+    options.add_argument("--methods", nargs="+", default=[*classifiers()])
     options.add_argument("--rows", type=int, default=300)
     options.add_argument("--seed", type=int, default=0)
     options.add_argument("--at-once", action="store_true", help="in two Python threads at once")

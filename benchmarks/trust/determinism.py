@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from benchmarks.trust import Outcome
-from sparsegen.methods import METHODS
+from sparsegen.methods import classifiers
 
 TITLE = "determinism"
 THREAD_SETTINGS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
@@ -23,7 +23,7 @@ SITUATIONS: Mapping[str, tuple[int, Sequence[str]]] = {
 """Threads allowed, and arguments, of the runs that are compared with one in a process of its own with 1 thread."""
 
 
-def run(minutes: float, seed: int, methods: Sequence[str] = tuple(METHODS), rows: int = 300) -> Iterator[Outcome]:
+def run(minutes: float, seed: int, methods: Sequence[str] = (*classifiers(),), rows: int = 300) -> Iterator[Outcome]:
     """Yield, for every situation, how many models and exports were compared and how many differed."""
     end = time.monotonic() + 60 * minutes
     tried, failed = Counter[str](), Counter[str]()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from sparsegen.errors import SparsegenError
 
 FLAGS = {
+    "class_weight": "--class-weight",
     "drop": "--drop",
     "dtype": "--dtype",
     "emulated": "--emulate",
@@ -17,8 +18,10 @@ FLAGS = {
     "output": "-o",
     "port": "--port",
     "probability": "--probability",
+    "ratio": "--ratio",
     "rows": "--calibrate",
     "target": "--target",
+    "task": "--task",
     "vectors": "--vectors",
 }
 """By the names in ``SparsegenError.change``."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -147,7 +147,7 @@ def search(
         from sparsegen.report.vega import require_vega
 
         require_vega()
-    share = {} if test_size is None else {"test_size": test_size}
+    share: dict[str, Any] = {} if test_size is None else {"test_size": test_size}
     seconds = None if time is None else parse_seconds(time)
     with progress_bars():
         train_set, test_set = data.read_train_and_test(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -26,6 +27,7 @@ from sparsegen.cli.options import (
     number_or_word,
 )
 from sparsegen.cli.training import print_training
+from sparsegen.cli.value_training import print_value_training
 from sparsegen.errors import OptionError
 
 
@@ -41,7 +43,16 @@ def train(
     features: KeptColumns = None,
     drop: DroppedColumns = None,
     missing: Missing = "error",
-    method: Annotated[str, typer.Option(help="Training method; see: sparsegen list methods.")] = "slmc",
+    task: Annotated[
+        str, typer.Option(metavar="classify|anomaly|regress", help="What the labels are: classes, or values.")
+    ] = "classify",
+    method: Annotated[
+        str | None,
+        typer.Option(
+            help="Training method; see: sparsegen list methods.",
+            show_default="slmc; slmr for values",
+        ),
+    ] = None,
     vectors: Annotated[
         int | None,
         typer.Option(
@@ -81,9 +92,9 @@ def train(
     metric: Annotated[
         str | None,
         typer.Option(
-            metavar="accuracy|balanced|f1",
-            help="What gamma and C are chosen for.",
-            show_default="accuracy; balanced with --class-weight",
+            metavar="accuracy|balanced|f1|r2|mae",
+            help="What gamma and C are chosen for; r2 or mae of values.",
+            show_default="accuracy; balanced with --class-weight; r2",
         ),
     ] = None,
     projection: Annotated[
@@ -145,32 +156,44 @@ def train(
     from sparsegen.data.streams import Wish, stream_if_large
     from sparsegen.files import require_writable
     from sparsegen.lowering.preview import preview
-    from sparsegen.training import train as training
+    from sparsegen.model.task import CLASSIFICATION, task_named
+    from sparsegen.training.tasks import train_for
     from sparsegen.training.train_stream import test_rows, train_stream
 
+    wanted = task_named(task)
+    if stream and wanted.name != CLASSIFICATION:
+        raise OptionError(f"a model for {wanted.name} is trained in memory; leave --stream out")
     require_writable(output, force=force)
     with progress_bars():
         share: dict[str, Any] = {} if test_size is None else {"test_size": test_size}
         columns: dict[str, Any] = {"keep": column_names(features), "drop": column_names(drop), "missing": missing}
         about: dict[str, Any] = {
-            "method": method,
             "scale": scale,
             "seed": seed,
             "parameters": parameters,
             "metric": metric,
         }
         wish = Wish(label, labels, group=group, **columns)
-        if (rows := stream_if_large(data_file, wish, always=stream)) is not None:
+        rows = stream_if_large(data_file, wish, always=stream) if wanted.name == CLASSIFICATION else None
+        if rows is not None:
             test_set = None if test_data is None else test_rows(test_data, label, rows)
-            report, test_set = train_stream(rows, test_set, final=final, **share, **about)
+            report, test_set = train_stream(rows, test_set, final=final, method=method or "slmc", **share, **about)
         else:
             train_set, test_set = data.read_train_and_test(
-                data_file, label, test_path=test_data, seed=seed, group=group, **share, **columns
+                data_file,
+                label,
+                test_path=test_data,
+                seed=seed,
+                group=group,
+                has_classes=wanted.has_classes,
+                **share,
+                **columns,
             )
-            report = training.train(train_set, test_set, final=final, **about)
+            report = train_for(wanted.name, train_set, test_set, method=method, final=final, **about)
         report.model.save(output, force=force)
-        integers = dict(preview(report.tested, test_set))
-    print_training(report, integers, output, as_json, verbose=verbose)
+        integers: dict[str, Any] = dict(preview(report.tested, test_set))
+    print_any: Callable[..., None] = print_training if wanted.has_classes else print_value_training
+    print_any(report, integers, output, as_json, verbose=verbose)
 
 
 def _class_weight(text: str) -> str | dict[str, float]:

@@ -1,6 +1,6 @@
 """Labelled data: read from files, one format per reader, checked, split, and matched to a model's features."""
 
-from sparsegen.data.data_file import read, read_features, read_train_and_test
+from sparsegen.data.data_file import TEST_SIZE, read, read_features, read_train_and_test
 from sparsegen.data.dataset import (
     Dataset,
     constant_features,
@@ -8,12 +8,15 @@ from sparsegen.data.dataset import (
     match_features,
     require_classes,
     require_rows,
+    require_spread,
     split,
+    targets,
     with_features,
 )
 from sparsegen.data.leaks import leaks
 
 __all__ = [
+    "TEST_SIZE",
     "Dataset",
     "constant_features",
     "from_arrays",
@@ -24,6 +27,8 @@ __all__ = [
     "read_train_and_test",
     "require_classes",
     "require_rows",
+    "require_spread",
     "split",
+    "targets",
     "with_features",
 ]

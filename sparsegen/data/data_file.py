@@ -83,20 +83,23 @@ def read_train_and_test(
     keep: Sequence[Column] = (),
     drop: Sequence[Column] = (),
     missing: str = "error",
+    has_classes: bool = True,
 ) -> tuple[Dataset, Dataset]:
     """Return training and test rows: of two files, or of one whose rows are split, groups as a whole.
 
-    Where ``missing`` is ``mean``, test rows are filled with the means of the training rows as well.
+    Where ``missing`` is ``mean``, test rows are filled with the means of the training rows as well. A split keeps the
+    shares of classes, unless labels are values and no classes.
     """
     rows, source = _read_rows(Path(path), _training_rows(label, "train", group, keep, drop, missing))
     if test_path is None:
         fill = None
         if missing == "mean" and has_gaps(rows) and rows.y is not None:
             codes = None if rows.groups is None else group_codes(rows.groups)[0]
-            seen = split_rows(rows.y, codes, test_size, seed, source)[0]  # as they are split below
+            by = rows.y if has_classes else np.zeros(len(rows.y), dtype=np.int64)
+            seen = split_rows(by, codes, test_size, seed, source)[0]  # as they are split below
             fill = column_means(rows.X[seen], _names(rows), source)
             rows = filled(rows, fill, source)
-        train_set, test_set = split(_dataset(rows, source), test_size, seed)
+        train_set, test_set = split(_dataset(rows, source), test_size, seed, has_classes=has_classes)
         return train_set if fill is None else replace(train_set, fill=read_only(fill)), test_set
     kept = rows.names or () if keep or drop else ()  # a test file may lack what is dropped
     held_out, test_source = _read_rows(Path(test_path), _training_rows(label, "test", group, kept, (), missing))

@@ -20,6 +20,7 @@ from sparsegen.data.checks import (
     frozen,
     is_number,
     model_order,
+    numeric_labels,
     printable,
     read_only,
     short,
@@ -89,21 +90,36 @@ def require_classes(dataset: Dataset) -> None:
         raise DataError(f"{dataset.source} has one class only ({classes[0].item()!r}); training needs at least two")
     if len(classes) == len(dataset.y) > 10:
         raise DataError(
-            f"every row of {dataset.source} has a label of its own; choose a label column that holds a few classes",
-            change={"label": ""},
+            f"every row of {dataset.source} has a label of its own; choose a label column that holds a few classes, or "
+            "train a regression where labels are measurements",
+            change={"label": "", "task": "regress"},
         )
     if len(classes) > MAX_FRACTIONS and len(dataset.y) < ROWS_PER_FRACTION * len(classes) and _are_fractions(classes):
         raise DataError(
             f"the labels of {dataset.source} look like measurements and not like classes: {len(classes)} different "
-            f"numbers such as {short(classes[0].item())}; a classifier needs a few classes, so choose another label "
-            "column, or name ranges of these numbers as classes",
-            change={"label": ""},
+            f"numbers such as {short(classes[0].item())}; train a regression on them, or, as a classifier needs a few "
+            "classes, choose another label column or name ranges of these numbers as classes",
+            change={"label": "", "task": "regress"},
         )
 
 
 def _are_fractions(classes: Labels) -> bool:
     """Return whether labels are numbers, and not all whole."""
     return classes.dtype.kind == "U" and all(map(is_number, classes.tolist()))
+
+
+def targets(dataset: Dataset) -> Array:
+    """Return the labels as the numbers that a regression learns; raise an error where one is no finite number."""
+    return numeric_labels(dataset.y, dataset.source)
+
+
+def require_spread(dataset: Dataset) -> None:
+    """Raise an error unless the labels are at least two different numbers that a regression can be trained on."""
+    values = targets(dataset)
+    if values.min() == values.max():
+        raise DataError(
+            f"every row of {dataset.source} has the value {values[0]:g}; a regression needs values that differ"
+        )
 
 
 def require_rows(dataset: Dataset, n_vectors: int) -> None:
@@ -121,12 +137,13 @@ def constant_features(dataset: Dataset) -> tuple[str, ...]:
     return tuple(name for name, same in zip(dataset.feature_names, constant.tolist(), strict=True) if same)
 
 
-def split(dataset: Dataset, test_size: float, seed: int) -> tuple[Dataset, Dataset]:
+def split(dataset: Dataset, test_size: float, seed: int, *, has_classes: bool = True) -> tuple[Dataset, Dataset]:
     """Return (train, test), the same for the same seed, with the classes' shares kept where they can be.
 
-    Rows of one group are all in the one or all in the other.
+    Rows of one group are all in the one or all in the other. Labels that are values, and no classes, are not looked at.
     """
-    train, test, notes = split_rows(dataset.y, dataset.groups, test_size, seed, dataset.source)
+    by = dataset.y if has_classes else np.zeros(len(dataset.y), dtype=np.int64)
+    train, test, notes = split_rows(by, dataset.groups, test_size, seed, dataset.source)
     return replace(_take(dataset, train), notes=dataset.notes + notes), _take(dataset, test)
 
 

@@ -11,11 +11,11 @@ from sparsegen.arrays import Array
 from sparsegen.errors import ModelError, OptionError
 from sparsegen.model.card import is_finite_number
 from sparsegen.model.decision import DECISIONS, LARGEST
+from sparsegen.model.task import TASKS
 
 if TYPE_CHECKING:
     from sparsegen.model.sparse_model import Label, SparseModel
 
-TASKS = ("classification",)
 CALIBRATIONS = ("platt", "temperature")
 MAX_LABEL_LENGTH = 200
 
@@ -35,9 +35,12 @@ def frozen_numbers(name: str, array: ArrayLike) -> Array:
 def check_shapes(model: SparseModel) -> None:
     """Raise an error where the shapes of the arrays do not go together, or the task is unknown."""
     T = model.transform
+    if not isinstance(model.task, str) or model.task not in TASKS:
+        raise ModelError(f"task {model.task!r:.40} is unknown; it must be one of {', '.join(TASKS)}")
     if model.decision not in DECISIONS:
         known = ", ".join(DECISIONS)
         raise ModelError(f"decision {model.decision!r:.40} is unknown; it must be one of {known}")
+    TASKS[model.task].check(model.classes, model.decision)
     m, n_outputs = len(np.atleast_1d(model.vectors)), len(np.atleast_1d(model.intercept))
     expected = {
         "vectors": (model.vectors, (m, T.n_projected)),
@@ -53,12 +56,12 @@ def check_shapes(model: SparseModel) -> None:
     for name, (array, shape) in expected.items():
         if array.shape != shape or 0 in shape:
             raise ModelError(f"{name} has shape {array.shape}, but {shape} is needed (and none of it may be 0)")
-    if model.task not in TASKS:
-        raise ModelError(f"task {model.task!r:.40} is unknown; it must be one of {', '.join(TASKS)}")
 
 
-def check_classes(classes: tuple[Label, ...]) -> None:
+def check_classes(classes: tuple[Label, ...], task: str) -> None:
     """Raise an error unless the labels are distinct, of one type, and can be printed."""
+    if not TASKS[task].has_classes:
+        return  # TASKS[task].check has seen that none are named
     if len(classes) < 2:
         raise ModelError("a classifier needs at least two classes")
     if not (all(type(c) is int for c in classes) or all(type(c) is str for c in classes)):

@@ -1,4 +1,4 @@
-"""How scores decide for a class, in Python, C and ONNX alike.
+"""How scores decide for a class, in Python, C and ONNX alike, or that they are themselves what is asked for.
 
 ``largest``: one score for two classes, and the second class where it is positive; otherwise one per class, and the
 largest wins. ``votes``: one score per pair of classes, (0, 1), (0, 2), ..., (1, 2), ..., as LIBSVM has them; where it
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from sparsegen.arrays import Array
 from sparsegen.errors import ModelError
 
-LARGEST, VOTES = "largest", "votes"
+LARGEST, VOTES, VALUE = "largest", "votes", "value"
 MAX_VOTING_CLASSES = 256
 """With more, the number of a pair would not fit in an ``int`` of 16 bits."""
 
@@ -28,6 +28,8 @@ class Decision(ABC):
 
     may_stop_early: bool
     """Whether the bounds of an early exit are about this way."""
+    gives_classes: bool = True
+    """Whether scores decide for a class; otherwise they are what is asked for."""
 
     @abstractmethod
     def n_outputs(self, n_classes: int) -> int:
@@ -166,7 +168,48 @@ class Votes(Decision):
         return tuple(f"{classes[i]}_over_{classes[j]}" for i, j in zip(first, second, strict=True))
 
 
-DECISIONS: Mapping[str, Decision] = {LARGEST: Largest(), VOTES: Votes()}
+class Value(Decision):
+    """The score itself: there is nothing to decide, and so nothing that an error could change but the value."""
+
+    may_stop_early = False
+    gives_classes = False
+
+    def n_outputs(self, n_classes: int) -> int:
+        """Return 1: one value."""
+        return 1
+
+    def indices(self, scores: NDArray[Any]) -> NDArray[np.int64]:
+        """Return 0 for every row, which stands for no class, in Python and on devices alike."""
+        return np.zeros(len(scores), dtype=np.int64)
+
+    def leads(self, scores: Array) -> Array:
+        """Return infinity: no error of a score changes a class."""
+        return np.full(len(scores), np.inf)
+
+    def leads_over(
+        self, scores: Array, own: NDArray[np.int64], others: NDArray[Any], theirs: NDArray[np.integer[Any]]
+    ) -> Array:
+        """Return 0: no score prefers one class to another."""
+        return np.zeros(len(scores))
+
+    def margin(self, errors: Array) -> float:
+        """Return 0: whatever the errors, no class changes."""
+        return 0.0
+
+    def clear_by(self, margin: str, n_outputs: int) -> str:
+        """Return in words that there is no class."""
+        return "value is asked for, and no class"
+
+    def lead_words(self, n_outputs: int) -> tuple[str, str]:
+        """Return the same words whatever the numbers: there is no class to be ahead."""
+        return "values have no classes", "values have no classes"
+
+    def score_names(self, classes: Sequence[int | str]) -> tuple[str, ...]:
+        """Return that the score is the value."""
+        return ("value",)
+
+
+DECISIONS: Mapping[str, Decision] = {LARGEST: Largest(), VOTES: Votes(), VALUE: Value()}
 
 
 def pairs(n_outputs: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
@@ -178,16 +221,3 @@ def pairs(n_outputs: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
 def class_indices(scores: NDArray[Any], decision: str = LARGEST) -> NDArray[np.int64]:
     """Return the classes that (n, n_outputs) scores decide for; see the module for the two ways."""
     return DECISIONS[decision].indices(scores)
-
-
-def task_of(task: str, decision: str) -> str:
-    """Return what a model file says of its task: versions that know no other decision than the largest refuse it."""
-    return task if decision == LARGEST else f"{task} by {decision}"
-
-
-def decision_of_task(task: Any) -> tuple[Any, str]:
-    """Return the task and the decision that a model file states."""
-    for decision in DECISIONS:
-        if isinstance(task, str) and decision != LARGEST and task.endswith(f" by {decision}"):
-            return task.removesuffix(f" by {decision}"), decision
-    return task, LARGEST

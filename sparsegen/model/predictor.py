@@ -16,7 +16,7 @@ from sparsegen.errors import ModelError
 from sparsegen.kernels.expression import Add, Base, Const, Exp, Exp2, Expr, Mul, Pow, Reciprocal, Sqrt
 from sparsegen.model import _score_rows as code
 from sparsegen.model._score_rows import score_rows
-from sparsegen.model.decision import class_indices
+from sparsegen.model.decision import DECISIONS, class_indices
 
 if TYPE_CHECKING:
     from sparsegen.model.sparse_model import Label, SparseModel
@@ -33,7 +33,7 @@ CODE_OF_OPERATION: dict[type[Expr], int] = {
 
 
 class Predictor:
-    """Scores and labels of raw rows, one or many; nothing changes after it is made, so threads may share it."""
+    """Scores and predictions of raw rows, one or many; nothing changes after it is made, so threads may share it."""
 
     def __init__(self, model: SparseModel) -> None:
         steps = _Steps()
@@ -75,8 +75,11 @@ class Predictor:
             return int(class_indices(scores[np.newaxis], self._decision)[0])
         return class_indices(scores, self._decision)
 
-    def predict(self, x: ArrayLike) -> NDArray[Any] | Label:
-        """Return the label of one raw row, or an array of those of many."""
+    def predict(self, x: ArrayLike) -> NDArray[Any] | Label | float:
+        """Return the label of one raw row, or an array of those of many; the values of a regression."""
+        if not DECISIONS[self._decision].gives_classes:
+            values = self.scores(x)[..., 0]
+            return float(values) if values.ndim == 0 else np.asarray(values)
         indices = self.predict_index(x)
         return self._classes[indices] if isinstance(indices, int) else np.asarray(self._labels[indices])
 

@@ -29,10 +29,11 @@ from sparsegen.model.checks import (
     check_shapes,
     frozen_numbers,
 )
-from sparsegen.model.decision import LARGEST, class_indices, decision_of_task, task_of
+from sparsegen.model.decision import DECISIONS, LARGEST, class_indices
 from sparsegen.model.deployable import Deployable
 from sparsegen.model.file import decode, encode, read_bytes
 from sparsegen.model.predictor import Predictor
+from sparsegen.model.task import CLASSIFICATION, stated, task_and_decision
 from sparsegen.model.transform import Transform
 
 if TYPE_CHECKING:
@@ -62,7 +63,7 @@ class Calibration:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SparseModel(Deployable):
-    """A trained classifier: arrays, numbers and strings only, checked when made and never changed after."""
+    """A trained model: arrays, numbers and strings only, checked when made and never changed after."""
 
     vectors: Array
     coef: Array
@@ -70,11 +71,14 @@ class SparseModel(Deployable):
     kernels: tuple[BoundKernel, ...]
     transform: Transform
     classes: tuple[Label, ...]
-    task: str = "classification"
+    """The labels by class index; none where the task is regression."""
+    task: str = CLASSIFICATION
+    """What the scores are for: one of `task.TASKS`."""
     calibration: Calibration | None = None
     card: Mapping[str, Any] = field(default_factory=dict)
     decision: str = LARGEST
-    """How scores decide for a class: ``largest``, or ``votes`` of one score per pair of classes; see `decision`."""
+    """How scores decide for a class: ``largest``, or ``votes`` of one score per pair of classes; ``value`` where the
+    score is what is asked for; see `decision`."""
 
     def __post_init__(self) -> None:
         for name in ("vectors", "coef", "intercept"):
@@ -89,7 +93,7 @@ class SparseModel(Deployable):
         check_shapes(self)
         card = checked_card(self.card, self.n_features, self.transform.n_projected, len(self.classes))
         object.__setattr__(self, "card", MappingProxyType(card))
-        check_classes(self.classes)
+        check_classes(self.classes, self.task)
         check_calibration(self)
 
     def __eq__(self, other: object) -> bool:
@@ -131,8 +135,16 @@ class SparseModel(Deployable):
         return self.transform.n_features
 
     @property
+    def has_classes(self) -> bool:
+        """Whether a prediction is a class; otherwise it is a value."""
+        return DECISIONS[self.decision].gives_classes
+
+    @property
     def n_outputs(self) -> int:
-        """Number of scores: 1 for two classes, otherwise one per class; with ``votes``, one per pair of classes."""
+        """Number of scores: 1 for two classes, otherwise one per class; with ``votes``, one per pair of classes.
+
+        A regression has one, its value.
+        """
         return len(self.intercept)
 
     def scores(self, X: ArrayLike) -> Array:
@@ -151,12 +163,12 @@ class SparseModel(Deployable):
         return out
 
     def predict_index(self, X: ArrayLike) -> NDArray[np.int64]:
-        """Return class indices of raw rows."""
+        """Return class indices of raw rows; 0 for each where there are no classes."""
         return class_indices(self.scores(X), self.decision)
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
-        """Return labels."""
-        return np.array(self.classes)[self.predict_index(X)]
+        """Return labels, or the values of a regression."""
+        return np.array(self.classes)[self.predict_index(X)] if self.has_classes else self.scores(X)[:, 0]
 
     def probabilities(self, X: ArrayLike) -> Array:
         """Return (n, n_classes) calibrated probabilities."""
@@ -194,7 +206,7 @@ class SparseModel(Deployable):
     def to_bytes(self) -> bytes:
         """Return the file's bytes; the same model gives the same bytes."""
         document = {
-            "task": task_of(self.task, self.decision),
+            "task": stated(self.task, self.decision),
             "kernels": [{"name": kernel.name, "params": dict(kernel.params)} for kernel in self.kernels],
             "classes": list(self.classes),
             "calibration": None if self.calibration is None else vars(self.calibration),
@@ -230,7 +242,7 @@ class SparseModel(Deployable):
         """Return the model in a file's bytes."""
         arrays, document = decode(content)
         try:
-            task, decision = decision_of_task(document["task"])
+            task, decision = task_and_decision(document["task"])
             if not isinstance(document["classes"], list):
                 raise ModelError("its classes are not a list")
             kernels = tuple(KERNELS[k["name"]].bind(**k["params"]) for k in document["kernels"])

@@ -116,7 +116,10 @@ class Finals:
         (cost,) = bench_exports(exports, tests.X, [self.device], profile=self.profile, budget=self.costs.budget)
         lowered = lower(tested, candidate.format) if report.is_final else exports.lowered
         score = score_of(tested, candidate, self.problem.classes, tests, self.problem.metric)
-        return Winner(record, candidate, report, cost, lowered.test(tests.X, tests.y), score, rows, tests)
+        judged = lowered.test(tests.X, tests.y)
+        if not isinstance(judged, Judged):
+            raise TypeError("a search trains classifiers, whose rows are right or wrong")
+        return Winner(record, candidate, report, cost, judged, score, rows, tests)
 
     def _shrunk(self, candidate: Candidate, cost: Cost) -> Candidate | None:
         """Return the candidate with as many vectors as fit if what the cost model was off stays the same."""

@@ -29,6 +29,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -76,6 +77,11 @@ class Loss:
         slack = np.maximum(0.0, 1.0 - margins)
         cost = slack if self.name == "hinge" else slack * slack
         return float((cost @ self.C).sum() if isinstance(self.C, np.ndarray) else self.C * cost.sum())
+
+    def falls(self, scores: NDArray[Any], Y: NDArray[Any]) -> NDArray[Any]:
+        """Return by how much the loss of each score falls as it rises, for a weight of 1."""
+        slack = np.maximum(0.0, 1.0 - Y * scores)
+        return np.asarray((2.0 * slack if self.name == "squared_hinge" else np.sign(slack)) * Y)
 
 
 @dataclass(frozen=True)

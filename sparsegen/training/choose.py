@@ -9,9 +9,9 @@ Rows of one group, such as the windows of one recording, are all on one side of 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,7 @@ from sparsegen.arrays import Array
 from sparsegen.errors import DataError, OptionError, nearest
 from sparsegen.kernels import KERNELS
 from sparsegen.methods.shared.estimator import SparseClassifier, scale_gamma
+from sparsegen.methods.shared.sparse_estimator import SparseEstimator
 from sparsegen.model.confusion import METRICS, Confusion
 
 AUTO = "auto"
@@ -37,6 +38,7 @@ MAX_STEPS = 2000  # minibatches: more than 250 passes over the rows of a fold
 
 Splits = list[tuple[NDArray[np.intp], NDArray[np.intp]]]
 Groups = NDArray[np.int64]
+Kind = TypeVar("Kind", bound=SparseEstimator)
 Scaling = Callable[[Array], Array]
 Parameters = dict[str, float | str]
 
@@ -80,7 +82,7 @@ def search(
     first where gamma is not to be chosen.
     """
     require_metric(metric)
-    names = _searched(estimator)
+    names = searched(estimator)
     if not names:
         return None
     if (reason := too_few(y, groups)) is not None:
@@ -123,7 +125,7 @@ def _steps(names: tuple[str, ...], views: Mapping[str, Array]) -> list[list[Para
             [
                 {"scale": name, "gamma": gamma} if several else {"gamma": gamma}
                 for name, rows in views.items()
-                for gamma in _gammas(rows)
+                for gamma in gamma_values(rows)
             ]
         )
     if "C" in names:
@@ -220,7 +222,7 @@ class _Trials:
         X = next(rows for name, rows in self._views.items() if parameters.get("scale", name) == name)
         own = {name: value for name, value in parameters.items() if name != "scale"}
         for train, test in self._splits:
-            trial = _trial(self._estimator, own, len(train))
+            trial = quick_variant(self._estimator, own, len(train))
             with progress.silence():
                 given.append(_predict(trial, X, self._y, train, test))
             self._advance(
@@ -233,30 +235,31 @@ class _Trials:
         return score
 
 
-def _searched(estimator: SparseClassifier) -> tuple[str, ...]:
-    """Return which of gamma and C to search; a kernel without a scale has no gamma to choose."""
-    names = [name for name in ("gamma", "C") if _is_auto(getattr(estimator, name, None))]
+def searched(estimator: SparseEstimator, names: Iterable[str] = ("gamma", "C")) -> tuple[str, ...]:
+    """Return which of these parameters to search; a kernel without a scale has no gamma to choose."""
+    names = [name for name in names if is_auto(getattr(estimator, name, None))]
     if "gamma" in names and KERNELS[estimator.kernel].scale_parameter is None:
         names.remove("gamma")
         estimator.set_params(gamma="scale")
     return tuple(names)
 
 
-def _is_auto(value: object) -> bool:
+def is_auto(value: object) -> bool:
+    """Return whether a parameter's value asks for a choice."""
     return isinstance(value, str) and value == AUTO
 
 
-def _gammas(X: Array) -> tuple[float, ...]:
+def gamma_values(X: Array) -> tuple[float, ...]:
     """Return the candidates, smoothest first, rounded: what is printed is what was used."""
     scale = scale_gamma(X)
     return tuple(float(f"{scale * factor:.4g}") for factor in GAMMA_FACTORS)
 
 
-def _trial(estimator: SparseClassifier, parameters: Parameters, n_rows: int) -> SparseClassifier:
+def quick_variant(estimator: Kind, parameters: Parameters, n_rows: int) -> Kind:
     """Return a quick variant of the estimator: a short descent, and no more vectors than a fold has rows."""
     from sklearn.base import clone
 
-    trial: SparseClassifier = clone(estimator).set_params(**parameters)
+    trial: Kind = clone(estimator).set_params(**parameters)
     given = trial.get_params(deep=False)
     if given.get("probability"):
         trial.set_params(probability=False)  # labels are compared

@@ -170,6 +170,10 @@ def _check_method(method: str, C: float | str) -> None:
 
 
 def _check_rows(original: SparseModel, rows: Dataset) -> None:
+    if not original.has_classes:
+        raise ModelError(
+            "the model gives values, and only classifiers are compressed; train a regression with fewer vectors instead"
+        )
     if rows.X.shape[1] != original.n_features:
         raise DataError(
             f"{rows.source} has {rows.X.shape[1]} features, but the model has {original.n_features}; bring the rows "

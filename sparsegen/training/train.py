@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -18,9 +18,10 @@ from sparsegen.arrays import Array
 from sparsegen.data import Dataset
 from sparsegen.errors import DataError, ModelError, OptionError, SparsegenError, nearest
 from sparsegen.kernels import KERNELS
-from sparsegen.methods import METHODS
+from sparsegen.methods import classifier
 from sparsegen.methods.shared.estimator import SparseClassifier
 from sparsegen.methods.shared.sklearn_private import InvalidParameterError
+from sparsegen.methods.shared.sparse_estimator import SparseEstimator
 from sparsegen.model import SparseModel
 from sparsegen.model.card import LARGEST
 from sparsegen.model.held_out import remember
@@ -33,6 +34,7 @@ from sparsegen.training.rare_classes import few_row_warnings, weights_by_label
 from sparsegen.training.report import TrainingReport, some
 
 SCALERS = ("standard", "minmax", "none")
+Kind = TypeVar("Kind", bound=SparseEstimator)
 CHOSEN_SCALERS = ("standard", "minmax")
 
 
@@ -80,7 +82,7 @@ def train(
         result, confusion = report.measure(model, train_set, test_set)
         fitted, trained = model, train_set
         if final:
-            trained = _joined(train_set, test_set)
+            trained = joined(train_set, test_set)
             fitted, _, _, also = _fit(estimator, make_scalers(scale), trained, seed, chosen_for)
             told += also
         seconds = time.perf_counter() - started
@@ -117,7 +119,7 @@ def data_card(model: SparseModel, trained: Dataset, scale: str) -> dict[str, Any
     } | ({} if projected is None else {"projected_ranges": projected})
 
 
-def _joined(train_set: Dataset, test_set: Dataset) -> Dataset:
+def joined(train_set: Dataset, test_set: Dataset) -> Dataset:
     """Return the rows of both sets, for the last training: what it learns from is tested no more."""
     X, y = (np.concatenate([getattr(part, name) for part in (train_set, test_set)]) for name in ("X", "y"))
     joined = data.from_arrays(X, y, train_set.feature_names, train_set.source)
@@ -135,9 +137,13 @@ def _ranges(rows: Array) -> dict[str, list[float]] | None:
 
 
 def make_estimator(method: str, parameters: dict[str, Any]) -> SparseClassifier:
+    """Return a classification method's estimator; see ``configured``."""
+    return configured(classifier(method), parameters)
+
+
+def configured(family: type[Kind], parameters: dict[str, Any]) -> Kind:
     """Return a method's estimator; ``parameters`` are the method's and, by their own names, the kernel's."""
-    family = METHODS[method]
-    known = list(inspect.signature(family).parameters)
+    method, known = family.method, list(inspect.signature(family).parameters)
     own = {name: value for name, value in parameters.items() if name in known}
     others = {name: value for name, value in parameters.items() if name not in known}
     if others:

@@ -18,6 +18,7 @@ from command_line import Ended, Run
 
 from sparsegen import data
 from sparsegen.model import SparseModel
+from sparsegen.training import tasks
 from sparsegen.training import train as training
 
 ODD_LABELS = ("[red]x[/red]", "[/]", ":smile:", 'a,"b')
@@ -512,7 +513,7 @@ def test_running_out_of_memory_is_a_sentence(run: Run, folder: Path, monkeypatch
     def exhaust(*args: object, **options: object) -> None:
         raise MemoryError
 
-    monkeypatch.setattr(training, "train", exhaust)
+    monkeypatch.setattr(tasks, "train_for", exhaust)
     assert_refused(run("train", folder / "good.csv"), "not enough memory")
 
 

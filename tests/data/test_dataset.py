@@ -483,6 +483,33 @@ def test_labels_that_are_measurements_are_named_as_such() -> None:
     data.require_classes(data.from_arrays(np.zeros((40, 1)), np.arange(40) % 20 / 4))
 
 
+def test_measurements_are_what_a_regression_learns() -> None:
+    y = np.random.default_rng(0).normal(size=100)
+    measured = data.from_arrays(np.zeros((100, 1)), y)
+    assert np.array_equal(data.targets(measured), y)  # to the bit, although they are kept as text
+    assert np.array_equal(data.targets(data.from_arrays([[1.0], [2.0]], ["1e3", " -2"])), [1000.0, -2.0])
+    with pytest.raises(DataError, match=r"a label of its own; .* train a regression where labels") as caught:
+        data.require_classes(measured)
+    assert caught.value.change == {"label": "", "task": "regress"}
+    for label in ("tap", "1e999", "nan", "1_0"):
+        with pytest.raises(DataError, match=f"label 2 of arrays is '{label}', which is no number"):
+            data.targets(data.from_arrays([[1.0], [2.0]], ["1", label]))
+    with pytest.raises(DataError, match="every row of arrays has the value 3; a regression needs values that differ"):
+        data.require_spread(data.from_arrays([[1.0], [2.0]], [3, 3]))
+
+
+def test_values_are_split_without_a_look_at_them() -> None:
+    """Every value is in one group only, so that as classes none of the groups could be held out."""
+    rng = np.random.default_rng(0)
+    measured = data.from_arrays(rng.normal(size=(60, 2)), rng.normal(size=60), groups=np.arange(60) // 6)
+    with pytest.raises(DataError, match="no group of arrays can be held out"):
+        data.split(measured, 0.3, seed=0)
+    train_set, test_set = data.split(measured, 0.3, seed=0, has_classes=False)
+    assert train_set.groups is not None and test_set.groups is not None
+    assert not set(train_set.groups.tolist()) & set(test_set.groups.tolist())
+    assert 12 <= len(test_set.y) <= 24
+
+
 def test_require_rows() -> None:
     data.require_rows(toy(), 40)
     with pytest.raises(DataError, match=r"40 rows for training, fewer than the 41 vectors"):

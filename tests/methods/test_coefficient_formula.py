@@ -11,7 +11,7 @@ from reference import Rows
 from scipy.optimize import lsq_linear
 
 from sparsegen.kernels import KERNELS
-from sparsegen.methods import METHODS
+from sparsegen.methods import classifiers
 from sparsegen.methods.rsvm import RSVM
 from sparsegen.methods.shared.libsvm import full_svm
 from sparsegen.methods.shared.ridge import RIDGE
@@ -48,7 +48,7 @@ def alpha_of_hinge(Kzx: Array, pulled: Array, f: Array, signs: Array) -> Array:
 def test_formula_holds(name: str, two_classes: Rows) -> None:
     X, y = two_classes
     signs = np.where(y == 1, 1.0, -1.0)
-    method: Any = METHODS[name]
+    method: Any = classifiers()[name]
     machine = method(5, C=C, gamma=GAMMA, random_state=0, **OPTIONS[name]).fit(X, y)
     model, f = machine.model_, machine.decision_function(X)
     assert model.card["coefficients"].startswith(machine.coefficient_formula)
@@ -73,5 +73,5 @@ def test_formula_holds(name: str, two_classes: Rows) -> None:
 
 def test_other_methods_do_not_say_so(two_classes: Rows) -> None:
     without = {"cholesky", "gsvc", "kmp", "mark", "minimal", "mksvm", "rsvm", "rvm", "smola", "spsvm", "svm"}
-    assert [name for name in without if METHODS[name].coefficient_formula] == []
+    assert [name for name in without if classifiers()[name].coefficient_formula] == []
     assert "coefficients" not in RSVM(5).fit(*two_classes).model_.card

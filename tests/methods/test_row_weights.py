@@ -16,7 +16,7 @@ from repeated_rows import DRAWS, LIBSVM, WHY_NOT
 from sparsegen import SLMC, SVM
 from sparsegen.errors import OptionError
 from sparsegen.kernels import KERNELS, BoundKernel
-from sparsegen.methods import METHODS
+from sparsegen.methods import classifiers
 from sparsegen.methods.gsvc import GSVC
 from sparsegen.methods.minimal import MinimalSVM
 from sparsegen.methods.shared.estimator import Expansion, SingleKernelClassifier, SparseClassifier, sign_matrix
@@ -39,17 +39,19 @@ def rows(n: int = 40) -> Rows:
 
 def machine(method: str, **given: Any) -> SparseClassifier:
     """A short fit that does not depend on where k-means starts, with a LIBSVM that is exact where it can be."""
-    known = METHODS[method]().get_params()
+    known = classifiers()[method]().get_params()
     start = np.random.default_rng(1).normal(size=(5, 2))
     wanted: dict[str, Any] = {"init": start} if known.get("init") == "kmeans" else {"n_vectors": 6}
     wanted |= {"n_init": 1, "n_kernels": 2, "max_iter": 200 if method == "rvm" else 20}
     if method in ("svm", "mksvm"):
         wanted["tol"] = 1e-6
-    estimator = METHODS[method](**{name: value for name, value in wanted.items() if name in known}, random_state=0)
+    estimator = classifiers()[method](
+        **{name: value for name, value in wanted.items() if name in known}, random_state=0
+    )
     return estimator.set_params(**given)
 
 
-@pytest.mark.parametrize("method", [name for name in METHODS if name not in DRAWN])
+@pytest.mark.parametrize("method", [name for name in classifiers() if name not in DRAWN])
 @pytest.mark.parametrize("class_weight", [None, "balanced"])
 def test_a_whole_weight_repeats_the_row_and_zero_removes_it(method: str, class_weight: str | None) -> None:
     X, y = rows()
@@ -62,7 +64,7 @@ def test_a_whole_weight_repeats_the_row_and_zero_removes_it(method: str, class_w
     assert np.abs(weighed.decision_function(X) - plain).max() > 0.05, "weights do something"
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", classifiers())
 def test_rows_of_weight_zero_do_not_count_and_weights_of_one_do_nothing(method: str) -> None:
     X, y = rows()
     counted = np.arange(len(X)) % 3 > 0
@@ -77,12 +79,12 @@ def test_rows_of_weight_zero_do_not_count_and_weights_of_one_do_nothing(method: 
         np.testing.assert_array_equal(found.intercept_, model.intercept)
 
 
-@pytest.mark.parametrize("method", [name for name in METHODS if name not in DRAWN])
+@pytest.mark.parametrize("method", [name for name in classifiers() if name not in DRAWN])
 def test_a_class_weight_is_the_weight_of_its_rows_losses(method: str) -> None:
     """A sample weight also says where rows lie: with vectors that stay and a given gamma that is no matter."""
     X, y = rows()
     by_class = np.array([0.4, 2.5, 7.0])
-    stays = {"optimize": "coefficients"} if "optimize" in METHODS[method]().get_params() else {}
+    stays = {"optimize": "coefficients"} if "optimize" in classifiers()[method]().get_params() else {}
     one = machine(method, gamma=0.7, class_weight={0: 0.4, 1: 2.5, 2: 7.0}, **stays).fit(X, y)
     other = machine(method, gamma=0.7, **stays).fit(X, y, sample_weight=by_class[y])
     np.testing.assert_allclose(one.decision_function(X), other.decision_function(X), atol=1e-8)
@@ -186,9 +188,9 @@ def test_balanced_weights_find_the_six_among_896(method: str) -> None:
     X_test, y_test = rare_rows(4000, 400, seed=2)
 
     def recalls(class_weight: str | None) -> Array:
-        known = METHODS[method]().get_params()
+        known = classifiers()[method]().get_params()
         size: dict[str, Any] = {"n_vectors": 8} if "n_vectors" in known else {}
-        found = METHODS[method](**size, class_weight=class_weight, random_state=0).fit(X, y).predict(X_test)
+        found = classifiers()[method](**size, class_weight=class_weight, random_state=0).fit(X, y).predict(X_test)
         return np.array([np.mean(found[y_test == k] == k) for k in (0, 1)])
 
     plain, balanced = recalls(None), recalls("balanced")

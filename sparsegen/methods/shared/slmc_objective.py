@@ -173,10 +173,14 @@ class SlmcObjective(SlmcSearch):
         if self._last is not None:
             beta, last = self._last
             start = replace(last, V=beta @ L)
-        solution = solve(features, self.Y, len(L), self.loss, start)
+        solution = self._optimum(features, len(L), start)
         beta = solve_triangular(L, solution.V.T, lower=True, trans="T").T  # [W05, eq. 33]
         self._last = (beta, solution)
         return beta, solution
+
+    def _optimum(self, features: RowBlocks[Array], n_features: int, start: Solution | None) -> Solution:
+        """Return the optimum of the inner problem on whitened features; ``alpha Y`` is what each row pulls."""
+        return solve(features, self.Y, n_features, self.loss, start)
 
     def _rows(self, rows: slice) -> Array:
         X = np.asarray(self.X[rows], np.float64)

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,7 +28,6 @@ from sparsegen.methods.shared.feature_map import Numbers, map_gradient, map_rows
 from sparsegen.methods.shared.start import class_of
 from sparsegen.solvers.adam import Rows, adam, minibatches
 from sparsegen.solvers.blocks import row_slices
-from sparsegen.solvers.newton import Loss
 
 BATCH = 256
 MIN_STEPS = 6000
@@ -94,6 +93,21 @@ class StochasticEnd:
     steps: int
 
 
+class MinibatchLoss(Protocol):
+    """What a descent asks of a loss."""
+
+    @property
+    def mean_weight(self) -> float:
+        """The mean weight of a row."""
+
+    @property
+    def row_scale(self) -> Array | None:
+        """The rows' weights as multiples of their mean; ``None`` where one weight is given for all."""
+
+    def falls(self, scores: Numbers, Y: Numbers) -> Numbers:
+        """Return by how much the loss of each score falls as it rises, for a weight of 1; Y are signs or targets."""
+
+
 class MinibatchObjective:
     """The objective above: its gradients on minibatches of float32 rows, of which ``offset`` is subtracted.
 
@@ -105,7 +119,7 @@ class MinibatchObjective:
         X: Numbers,
         Y: Array,
         kernel: BoundKernel,
-        loss: Loss,
+        loss: MinibatchLoss,
         Z: Array,
         P: Array | None = None,
         *,
@@ -146,8 +160,7 @@ class MinibatchObjective:
             np.maximum(self.P, np.float32(smallest(self.P)), out=self.P)
         X, Y, row_scale = self._seen(batch)
         block = self.kernel.block(map_rows(self.P, X), self.Z)
-        slack = np.maximum(0.0, 1.0 - Y * (block.value @ self.A + self.b))
-        pull = (2.0 * slack if self.loss.name == "squared_hinge" else np.sign(slack)) * Y
+        pull = self.loss.falls(block.value @ self.A + self.b, Y)
         if row_scale is not None:
             pull = pull * row_scale
         G = np.asarray(pull / -len(X), np.float32)
@@ -206,7 +219,7 @@ class StreamedObjective(MinibatchObjective):
         C: Array,
         n_rows: int,
         kernel: BoundKernel,
-        loss: Loss,
+        loss: MinibatchLoss,
         Z: Array,
         P: Array | None,
         *,

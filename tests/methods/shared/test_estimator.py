@@ -20,13 +20,13 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from sparsegen import SLMC, SVM
 from sparsegen.errors import DataError
-from sparsegen.methods import METHODS
+from sparsegen.methods import classifiers
 from sparsegen.methods.shared.estimator import SparseClassifier, model_labels, sign_matrix
 
 
-@pytest.fixture(params=METHODS)
+@pytest.fixture(params=classifiers())
 def estimator(request: pytest.FixtureRequest) -> SparseClassifier:
-    return METHODS[request.param](**QUICK.get(request.param, {}), random_state=0)
+    return classifiers()[request.param](**QUICK.get(request.param, {}), random_state=0)
 
 
 @parametrize_with_checks([SLMC(), SVM()], expected_failed_checks=expected_failures)

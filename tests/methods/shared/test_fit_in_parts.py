@@ -11,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 import sparsegen
 from sparsegen.errors import DataError, OptionError
-from sparsegen.methods import METHODS
+from sparsegen.methods import classifiers
 from sparsegen.methods.shared import slmc_rows, stochastic
 from sparsegen.methods.shared.estimator import SparseClassifier
 from sparsegen.solvers import newton_in_parts
@@ -84,7 +84,7 @@ OTHERS: dict[str, dict[str, Any]] = {
 @pytest.mark.parametrize("which", OTHERS)
 def test_other_methods_are_the_same_as_in_memory(which: str, rows: tuple[np.ndarray, np.ndarray]) -> None:
     X, y = rows
-    method = METHODS[which.partition(",")[0]]
+    method = classifiers()[which.partition(",")[0]]
     expected = method(random_state=0, **OTHERS[which]).fit(X, y)
     found = method(random_state=0, **OTHERS[which]).fit(*split(X, y))
     np.testing.assert_allclose(found.decision_function(X), expected.decision_function(X), rtol=1e-6, atol=1e-5)
@@ -95,14 +95,14 @@ def test_other_methods_are_the_same_as_in_memory(which: str, rows: tuple[np.ndar
 def test_independent_rows_of_parts_are_chosen_in_row_order(rows: tuple[np.ndarray, np.ndarray]) -> None:
     for parameters in ({"order": "pivoted"}, {"max_seconds": 3.0}):
         with pytest.raises(OptionError, match="independent rows of parts are chosen in row order"):
-            METHODS["cholesky"](**parameters).fit(*split(*rows))
+            classifiers()["cholesky"](**parameters).fit(*split(*rows))
     with pytest.raises(OptionError, match="no row is left; lower eta"):
-        METHODS["cholesky"]().set_params(eta=1.0).fit(*split(*rows))
+        classifiers()["cholesky"]().set_params(eta=1.0).fit(*split(*rows))
 
 
 def test_rows_that_are_zero_to_the_kernel_leave_one_vector(rows: tuple[np.ndarray, np.ndarray]) -> None:
     blocks, labels = split(0.0 * rows[0], rows[1])
-    assert len(METHODS["cholesky"](kernel="linear").fit(blocks, labels).vectors_) == 1
+    assert len(classifiers()["cholesky"](kernel="linear").fit(blocks, labels).vectors_) == 1
 
 
 def test_the_hinge_is_the_same_to_its_own_tolerance(rows: tuple[np.ndarray, np.ndarray]) -> None:
@@ -182,12 +182,12 @@ def test_blocks_without_rows_and_arrays_of_unknown_length_are_taken(rows: tuple[
     np.testing.assert_allclose(found.decision_function(X), expected.decision_function(X), rtol=1e-7, atol=1e-7)
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", classifiers())
 def test_a_method_trains_in_parts_or_says_why_it_cannot(method: str, rows: tuple[np.ndarray, np.ndarray]) -> None:
-    if METHODS[method]._train_in_parts is not SparseClassifier._train_in_parts:
+    if classifiers()[method]._train_in_parts is not SparseClassifier._train_in_parts:
         return
     with pytest.raises(OptionError, match=f"method '{method}' cannot train on rows in parts: .*; train on a sample"):
-        METHODS[method]().fit(*split(*rows))
+        classifiers()[method]().fit(*split(*rows))
 
 
 WRONG = {

@@ -12,7 +12,7 @@ from sparsegen import SLMC, SVM, data
 from sparsegen.errors import OptionError
 from sparsegen.kernels import KERNELS, Kernel, Parameter
 from sparsegen.kernels.expression import SQDIST, Exp, Param
-from sparsegen.methods import METHODS
+from sparsegen.methods import classifiers
 from sparsegen.methods.shared.estimator import SparseClassifier, scale_gamma
 from sparsegen.methods.smkc1 import SMKC1
 from sparsegen.training import choose
@@ -40,12 +40,12 @@ def powered(monkeypatch: pytest.MonkeyPatch) -> Kernel:
 
 
 def made(method: str, **options: Any) -> SparseClassifier:
-    known = METHODS[method]().get_params()
+    known = classifiers()[method]().get_params()
     quick = {name: value for name, value in QUICK.items() if name in known}
-    return METHODS[method](**{**quick, "random_state": 0, "kernel": "powered", **options})
+    return classifiers()[method](**{**quick, "random_state": 0, "kernel": "powered", **options})
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", classifiers())
 def test_every_method_trains_and_passes_the_parameters_on(method: str, two_classes: Rows) -> None:
     model = made(method, gamma=0.5, kernel_params={"power": 2}).fit(*two_classes).model_
     params = [dict(kernel.params) for kernel in model.kernels]

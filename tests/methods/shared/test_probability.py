@@ -16,7 +16,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from sparsegen import SVM
 from sparsegen.errors import DataError
-from sparsegen.methods import METHODS
+from sparsegen.methods import classifiers
 from sparsegen.methods.shared.probability import with_zero_at_one_half
 
 
@@ -26,12 +26,12 @@ def test_scikit_learn_accepts_it_with_probabilities(estimator, check) -> None:
     check(estimator)
 
 
-@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize("name", classifiers())
 def test_every_method_gives_probabilities_that_agree_with_its_labels(name: str, four_classes: Rows) -> None:
     X, y = four_classes
     for classes in (2, 4):
         rows = y < classes
-        estimator = METHODS[name](**QUICK.get(name, {}), random_state=0, probability=True).fit(X[rows], y[rows])
+        estimator = classifiers()[name](**QUICK.get(name, {}), random_state=0, probability=True).fit(X[rows], y[rows])
         probabilities = estimator.predict_proba(X)
         assert probabilities.shape == (len(X), classes)
         np.testing.assert_allclose(probabilities.sum(axis=1), 1.0, rtol=1e-12)

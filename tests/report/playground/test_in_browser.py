@@ -20,10 +20,11 @@ from sparsegen.lowering.formats import FLOAT32, Format
 from sparsegen.lowering.integer_program import IntegerProgram
 from sparsegen.lowering.lowered import Lowered
 from sparsegen.lowering.program import Program
+from sparsegen.lowering.score_size import TOLERANCE
 from sparsegen.model import Calibration, SparseModel
 from sparsegen.model.decision import DECISIONS
 from sparsegen.report.playground import Playground, playground
-from sparsegen.verify import PROBABILITY_TOLERANCE, TOLERANCE
+from sparsegen.verify import PROBABILITY_TOLERANCE
 
 pytestmark = [
     needs_browser,
