@@ -14,6 +14,7 @@ from sparsegen.devices import Measurement, Profile
 from sparsegen.lowering.formats import FLOAT32, Format
 from sparsegen.model import SparseModel
 from sparsegen.model.judged import Judged
+from sparsegen.model.judged_values import JudgedValues
 from sparsegen.targets import Target
 from sparsegen.verify import Exports, devices_for
 
@@ -32,8 +33,9 @@ class Cost:
     dtype: str = FLOAT32.dtype
     made_by: str = ""
     """The compiler, emulator or evaluator that made these figures, with versions."""
-    judged: Judged | None = None
-    """How many of the rows the program labels correctly, where they have labels: in the simulator."""
+    judged: Judged | JudgedValues | None = None
+    """How many of the rows the program labels correctly, where they have labels, or how far its values are off: in the
+    simulator."""
 
     @property
     def ram_with_input(self) -> int | None:

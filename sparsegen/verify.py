@@ -3,7 +3,7 @@
 A float32 export must give every score within a tolerance, and every label but those of rows that are undecided: there
 the device's own scores are within the tolerance and give its label, so the model's lead is no larger than rounding. An
 integer export must agree with its simulator bit by bit, and where labels are known it must be about as accurate as the
-real-valued model.
+real-valued model. A regression has no labels to agree in: its values are its scores.
 """
 
 from __future__ import annotations
@@ -18,19 +18,22 @@ from numpy.typing import NDArray
 
 from sparsegen import progress
 from sparsegen.arrays import Array
+from sparsegen.data.checks import numeric_labels
 from sparsegen.devices import DEVICES, Device, Outputs
 from sparsegen.errors import DataError, FitError, FitWarning, OptionError, ToolError
-from sparsegen.lowering.agreement import compare_labels, label_indices
+from sparsegen.lowering.agreement import Agreement, compare_labels, label_indices
 from sparsegen.lowering.formats import FLOAT32, Format
 from sparsegen.lowering.lowered import Lowered, Reference
+from sparsegen.lowering.score_size import TOLERANCE
+from sparsegen.lowering.value_agreement import ValueAgreement, compare_values
 from sparsegen.model import SparseModel, class_indices
 from sparsegen.model.decision import DECISIONS
 from sparsegen.model.held_out import held_out
 from sparsegen.model.judged import Judged
+from sparsegen.model.judged_values import JudgedValues
 from sparsegen.promised import bound, percent
 from sparsegen.targets import Export, Target, as_target
 
-TOLERANCE = 1e-4  # of the scores, relative to the largest
 PROBABILITY_TOLERANCE = 1e-5  # of float probabilities, given the scores: evaluators of graphs have other exponentials
 
 
@@ -47,7 +50,7 @@ class Verdict:
     max_difference: float
     """Largest absolute difference of a score; for an integer export, from its simulator and in units of the model."""
     relative_difference: float
-    """The same, relative to the largest score of the model (at least 1)."""
+    """The same, relative to the largest score of the model (at least 1), or to the spread of a regression's values."""
     accuracy: float | None
     """Share of rows the device labels correctly, where the data has labels."""
     dtype: str = FLOAT32.dtype
@@ -56,15 +59,16 @@ class Verdict:
     real_accuracy: float | None = None
     """Share of rows the real-valued model labels correctly, where the data has labels."""
     lost: str | None = None
-    """What an integer export loses of the model's accuracy on these rows, where that is too much."""
+    """What an integer export loses of the model's accuracy, or R2, on these rows, where that is too much."""
     undecided: int = 0
     """Rows of a float32 export whose label differs because rounding decides it: the model's scores all but tie."""
     largest_tie: float = 0.0
     """The largest lead of the model's label over the device's among the undecided rows."""
     made_by: str = ""
     """The compiler, emulator or evaluator that made this comparison, with versions."""
-    judged: Judged | None = None
-    """How many labelled rows the device labels correctly, of all and of those held out in training."""
+    judged: Judged | JudgedValues | None = None
+    """How many labelled rows the device labels correctly, of all and of those held out in training; of a regression,
+    how far its values are from the labels."""
     probability_difference: float | None = None
     """Largest absolute difference of a probability from the calibration of the device's own scores; ``None`` for a
     model without probabilities."""
@@ -135,12 +139,16 @@ def verify_exports(
     if len(X) == 0:
         raise DataError("there are no rows to verify on; pass at least one")
     lowered = exports.lowered
-    labels = lowered.model.predict_index(X)
-    if y is not None:
-        label_indices(lowered.model, y)  # labels of something else are found out before anything is built
+    model = lowered.model
+    real = model.predict_index(X) if model.has_classes else model.predict(X)
+    if y is not None:  # labels of something else are found out before anything is built
+        if model.has_classes:
+            label_indices(model, y)
+        else:
+            numeric_labels(y)
     chosen = devices_for(exports.runs_as, devices)
     held = None if y is None else held_out(lowered.model.card, X)
-    rows = _Rows(lowered.inputs(X), y, lowered.reference(X), labels, held)
+    rows = _Rows(lowered.inputs(X), y, lowered.reference(X), real, held)
     verdicts = []
     with progress.task("verifying", len(chosen)) as advance:
         for device in chosen:
@@ -177,8 +185,8 @@ class _Rows:
     inputs: NDArray[Any]
     y: NDArray[np.generic] | None
     expected: Reference
-    labels: NDArray[np.int64]
-    """Class indices of the real-valued model."""
+    real: NDArray[Any]
+    """Class indices, or values, of the real-valued model."""
     held_out: NDArray[np.bool_] | None = None
     """Which of them were held out in training."""
 
@@ -188,7 +196,7 @@ def _compare(device: Device, export: Export, lowered: Lowered, rows: _Rows) -> V
     out = device.run(export, rows.inputs)
     wrong = out.labels != expected.labels
     unlike, probability_difference = _unlike_probabilities(out, lowered)
-    scale = max(1.0, expected.unit * float(np.abs(expected.scores).max()))
+    scale = expected.size
     tied = np.zeros(len(wrong), dtype=bool)
     if expected.is_exact:
         wrong |= np.any(out.scores != expected.scores, axis=1)
@@ -197,7 +205,8 @@ def _compare(device: Device, export: Export, lowered: Lowered, rows: _Rows) -> V
     difference = expected.unit * float(np.max(np.abs(out.scores.astype(np.float64) - expected.scores)))
     if np.isnan(difference):
         difference = float("inf")
-    found = compare_labels(lowered.model, rows.labels, out.labels, rows.y, lowered.format.dtype, held=rows.held_out)
+    found = _agreement(out, lowered, rows)
+    labelled = found if isinstance(found, Agreement) else None
     judged = expected.is_exact and rows.y is not None
     return Verdict(
         target=export.target,
@@ -206,10 +215,10 @@ def _compare(device: Device, export: Export, lowered: Lowered, rows: _Rows) -> V
         mismatches=int(np.count_nonzero((wrong & ~tied) | unlike)),
         max_difference=difference,
         relative_difference=difference / scale,
-        accuracy=found.accuracy,
+        accuracy=None if labelled is None else labelled.accuracy,
         dtype=lowered.format.dtype,
-        same_labels=found.same_labels,
-        real_accuracy=found.real_accuracy,
+        same_labels=None if labelled is None else labelled.same_labels,
+        real_accuracy=None if labelled is None else labelled.real_accuracy,
         lost=found.lost if judged else None,
         undecided=int(np.count_nonzero(tied)),
         largest_tie=float(np.max(_leads(expected, out, lowered.model)[tied], initial=0.0)),
@@ -217,6 +226,15 @@ def _compare(device: Device, export: Export, lowered: Lowered, rows: _Rows) -> V
         judged=found.judged,
         probability_difference=probability_difference,
     )
+
+
+def _agreement(out: Outputs, lowered: Lowered, rows: _Rows) -> Agreement | ValueAgreement:
+    """Return how what the device gives agrees with the real-valued model, and both with what is known of the rows."""
+    dtype = lowered.format.dtype
+    if lowered.model.has_classes:
+        return compare_labels(lowered.model, rows.real, out.labels, rows.y, dtype, held=rows.held_out)
+    values = out.scores[:, 0].astype(np.float64) * rows.expected.unit
+    return compare_values(lowered.model, rows.real, values, rows.y, dtype, held=rows.held_out)
 
 
 def _unlike_probabilities(out: Outputs, lowered: Lowered) -> tuple[NDArray[np.bool_] | bool, float | None]:

@@ -8,7 +8,7 @@ import numpy as np
 
 from sparsegen.kernels import KERNELS, BoundKernel
 from sparsegen.lowering.formats import Format
-from sparsegen.model import LARGEST, VOTES, Calibration, SparseModel, Transform
+from sparsegen.model import LARGEST, VALUE, VOTES, Calibration, SparseModel, Transform
 from sparsegen.model.decision import DECISIONS
 from sparsegen.targets import PORTABLE, TARGETS, Export
 
@@ -53,6 +53,10 @@ CARD = {
     "test_rows": 80,
     "feature_names": ["width", 'a "quoted" */ name', "größe"],
 }
+ERRORS = {
+    "rows": 80, "mae": 0.25, "rmse": 0.3125, "r2": 0.9375, "mae_low": 0.21, "mae_high": 0.29, "mean_mae": 1.25,
+    "groups": None, "copies": 0,
+}  # fmt: skip
 SMALL = {
     "binary_rbf": model([rbf()], 4, 3, (0, 1), card=CARD),
     "laplacian_text": model([("laplacian", {"gamma": 0.5})], 5, 4, ("left", "right", "größer")),
@@ -68,6 +72,20 @@ SMALL = {
     "rbf_powers": model([rbf(1.0), rbf(0.25), rbf(0.5), rbf(4.0)], 4, 3, (0, 1, 2)),
     "temperature": replace(
         model([("laplacian", {"gamma": 0.5})], 4, 4, (0, 1, 2)), calibration=Calibration("temperature", 2.5)
+    ),
+    "value": replace(
+        model(
+            [rbf()],
+            4,
+            3,
+            (),
+            offset=wave(3),
+            scale=np.array([0.5, 1.0, 2.0]),
+            decision=VALUE,
+            task="regression",
+            card={"method": "by hand", "target": {"mean": 20.0, "deviation": 1.5}, "values": ERRORS},
+        ),
+        intercept=np.array([20.5]),
     ),
     "rbf_filled": filled(model([rbf()], 4, 3, (0, 1, 2), scale=np.array([0.5, 1.0, 2.0])), wave(3, step=0.4)),
 }
@@ -108,6 +126,7 @@ INTEGER = {
     ),
     "integer_votes": IntegerGolden(SMALL["votes"], Format("q15", "f32", early_exit=True)),
     "integer_filled": IntegerGolden(filled(model([rbf()], 4, 3, (0, 1, 2)), wave(3, step=0.4)), Format("q7", "f32")),
+    "integer_value": IntegerGolden(SMALL["value"], Format("q7", "f32")),
     "integer_narrow": IntegerGolden(model([rbf(0.1), rbf(0.4)], 5, 6, (0, 1, 2)), Format("q7c8", "grid")),
 }
 """The golden ones in integers."""

@@ -7,13 +7,14 @@ from dataclasses import replace
 
 import pytest
 from golden_models import SMALL, model, rows
-from narrowing import known
+from narrowing import a, known
 
 from sparsegen.bench import Cost, bench
 from sparsegen.devices import DEVICES, Measurement, Profile
 from sparsegen.errors import DataError, OptionError
 from sparsegen.lowering.formats import Format
 from sparsegen.model.held_out import remember
+from sparsegen.model.judged import Judged
 from sparsegen.targets import TARGETS
 
 MODEL = SMALL["binary_rbf"]
@@ -44,7 +45,7 @@ def test_labelled_rows_tell_the_accuracy_beside_the_cost():
     remembered = replace(MODEL, card={"held_out": remember(X[:10], X[10:]), "accuracy": 0.7, "test_rows": 10})
     for dtype in ("f32", "q7"):
         (cost,) = bench(remembered, X[:20], y[:20], devices=["cortex-m4f"], numbers=Format(dtype))
-        judged = known(cost.judged)
+        judged = a(Judged, cost.judged)
         right = known(judged.held_out)
         assert (judged.rows.rows, right.rows) == (20, 10)
         if dtype == "f32":

@@ -16,9 +16,10 @@ from sparsegen.errors import DataError, FitError, FitWarning, ModelError, Option
 from sparsegen.kernels import KERNELS
 from sparsegen.lowering.formats import Format
 from sparsegen.lowering.program import as_float32
+from sparsegen.lowering.score_size import TOLERANCE
 from sparsegen.model import SparseModel, Transform
 from sparsegen.targets import PORTABLE, TARGETS, Target
-from sparsegen.verify import TOLERANCE, Verdict, devices_for, verify
+from sparsegen.verify import Verdict, devices_for, verify
 
 MODEL = SMALL["binary_rbf"]
 X = rows(MODEL)

@@ -26,10 +26,10 @@ from sparsegen.devices.host import Host
 from sparsegen.errors import SparsegenError, ToolError
 from sparsegen.kernels import KERNELS
 from sparsegen.lowering.formats import F32, FORMATS, INPUT_KINDS, Format
+from sparsegen.lowering.score_size import TOLERANCE
 from sparsegen.model import class_indices
 from sparsegen.targets import PORTABLE, TARGETS, Export
 from sparsegen.targets.c.package import SPECIAL_LOOPS
-from sparsegen.verify import TOLERANCE
 
 TITLE = "compilers"
 

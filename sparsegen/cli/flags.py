@@ -5,6 +5,7 @@ from __future__ import annotations
 from sparsegen.errors import SparsegenError
 
 FLAGS = {
+    "class_weight": "--class-weight",
     "drop": "--drop",
     "dtype": "--dtype",
     "emulated": "--emulate",
@@ -16,6 +17,7 @@ FLAGS = {
     "output": "-o",
     "port": "--port",
     "probability": "--probability",
+    "ratio": "--ratio",
     "rows": "--calibrate",
     "target": "--target",
     "task": "--task",

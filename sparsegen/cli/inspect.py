@@ -13,6 +13,7 @@ from sparsegen.cli.classes import print_classes
 from sparsegen.cli.console import print_facts, print_json, print_raw, print_table, width
 from sparsegen.cli.options import Force, Json, ModelFile
 from sparsegen.cli.probabilities import probability_facts
+from sparsegen.cli.value_training import quality_facts
 from sparsegen.errors import OptionError, SparsegenError
 from sparsegen.promised import percent
 
@@ -26,7 +27,7 @@ NAMED_FEATURES = 8
 MEASURED_VALUES = 1 << 18  # values in all vectors up to which making the C, to tell its size, takes no time
 SHOWN_ELSEWHERE = {
     *("accuracy", "accuracy_interval", "balanced_accuracy", "f1", "test_rows", "test_independent", "final_rows"),
-    *("probabilities", "per_class", "confusion", "class_counts", "classes"),
+    *("probabilities", "per_class", "confusion", "class_counts", "classes", "values"),
     *("feature_names", "ranges", "projected_ranges", "held_out"),
 }
 """What the card says and other tables show, or nobody reads; --json shows it all."""
@@ -95,7 +96,6 @@ def print_model(model: SparseModel, images: Array | None, as_json: bool, *, ever
 
 def _opening(model: SparseModel, confusion: Confusion | None) -> list[tuple[str, object]]:
     """Return what the model is, how accurate, how large and for which input."""
-    from sparsegen.model.card import known_accuracy
     from sparsegen.targets import c_table_bytes
 
     card = model.card
@@ -103,16 +103,16 @@ def _opening(model: SparseModel, confusion: Confusion | None) -> list[tuple[str,
     facts: list[tuple[str, object]] = [
         (
             "what",
-            f"{card.get('method', model.task)}, {kernels}, {len(model.classes)} classes: {_words([*model.classes])}",
+            f"{card.get('method', model.task)}, {kernels}, {_gives(model)}",
         )
     ]
-    accuracy = known_accuracy(card)
-    facts.append(("accuracy", "not known" if accuracy is None else f"{accuracy}, in the test"))
+    facts += _quality(model)
     if confusion is not None and confusion.is_uneven:
         facts.append(("balanced", f"{percent(confusion.balanced)}: the mean recall of the classes"))
     facts += probability_facts(model)
     if card.get("final_rows") is not None:
-        final = f"all {card['final_rows']} rows, test rows included; the accuracy is that before"
+        what = "the accuracy is that" if model.has_classes else "the errors are those"
+        final = f"all {card['final_rows']} rows, test rows included; {what} before"
         facts.append(("at last on", final))
     size = f", {4 * model.vectors.size:,} bytes of vectors as float32"
     if model.vectors.size <= MEASURED_VALUES:
@@ -123,6 +123,23 @@ def _opening(model: SparseModel, confusion: Confusion | None) -> list[tuple[str,
     names = card.get("feature_names") or ()
     some = f": {_words(list(names))}" if 0 < len(names) <= NAMED_FEATURES else " (names and ranges: --all)"
     return [*facts, ("size", f"{model.n_vectors} vectors{size}"), ("input", f"{model.n_features} features{some}")]
+
+
+def _gives(model: SparseModel) -> str:
+    """Return what a model gives: one of its classes, or a value."""
+    return f"{len(model.classes)} classes: {_words([*model.classes])}" if model.has_classes else "one value"
+
+
+def _quality(model: SparseModel) -> list[tuple[str, object]]:
+    """Return how good the model was in its test."""
+    from sparsegen.model.card import known_accuracy
+    from sparsegen.model.value_quality import known_values
+
+    if model.has_classes:
+        accuracy = known_accuracy(model.card)
+        return [("accuracy", "not known" if accuracy is None else f"{accuracy}, in the test")]
+    errors = known_values(model.card)
+    return [("errors", "not known")] if errors is None else quality_facts(errors)
 
 
 def _print_features(model: SparseModel) -> None:

@@ -15,6 +15,7 @@ from sparsegen.cli.verdicts import judged_document
 
 if TYPE_CHECKING:
     from sparsegen.model.judged import Judged
+    from sparsegen.model.judged_values import JudgedValues
     from sparsegen.model.predictions import Predictions
 
 
@@ -34,7 +35,7 @@ def predict(
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """Label the rows of a file, with a score per class, and probabilities where the model has them."""
+    """Label the rows of a file, with a score per class and probabilities where there are some, or give their values."""
     from sparsegen.model import SparseModel, predictions
 
     model = SparseModel.load(model_file)
@@ -48,11 +49,12 @@ def predict(
     print_summary(found, result, output, as_json)
 
 
-def print_predictions(found: Predictions, result: Judged | None, as_json: bool) -> None:
+def print_predictions(found: Predictions, result: Judged | JudgedValues | None, as_json: bool) -> None:
     """Print one line per row: label, scores and probabilities; how many are right goes to standard error."""
     if as_json:
         shares = {} if found.probabilities is None else {"probabilities": found.probabilities}
-        document = {"labels": found.labels, "scores": found.scores, **shares, **judged_document(result)}
+        scores = {"scores": found.scores} if found.score_names else {}
+        document = {f"{found.heading}s": found.labels, **scores, **shares, **judged_document(result)}
         print_json(document, indent=None)
         return
     print_raw(found.csv())
@@ -62,7 +64,7 @@ def print_predictions(found: Predictions, result: Judged | None, as_json: bool) 
             remark(f"{found.unknown} of {len(found.labels)} rows have no label, and count as wrong")
 
 
-def print_summary(found: Predictions, result: Judged | None, path: Path, as_json: bool) -> None:
+def print_summary(found: Predictions, result: Judged | JudgedValues | None, path: Path, as_json: bool) -> None:
     """Print how many rows were written to a file, and how many labels are those of the data."""
     if as_json:
         counts = {"rows": len(found.labels), "unknown": found.unknown}

@@ -26,6 +26,7 @@ from sparsegen.cli.options import (
     number_or_word,
 )
 from sparsegen.cli.training import print_training
+from sparsegen.cli.value_training import print_value_training
 from sparsegen.errors import OptionError
 
 
@@ -44,7 +45,7 @@ def train(
         str | None,
         typer.Option(
             help="Training method; see: sparsegen list methods.",
-            show_default="slmc",
+            show_default="slmc; slmr for values",
         ),
     ] = None,
     vectors: Annotated[
@@ -86,9 +87,9 @@ def train(
     metric: Annotated[
         str | None,
         typer.Option(
-            metavar="accuracy|balanced|f1",
-            help="What gamma and C are chosen for.",
-            show_default="accuracy; balanced with --class-weight",
+            metavar="accuracy|balanced|f1|r2|mae",
+            help="What gamma and C are chosen for; r2 or mae of values.",
+            show_default="accuracy; balanced with --class-weight; r2",
         ),
     ] = None,
     projection: Annotated[
@@ -171,8 +172,9 @@ def train(
             final=final,
         )
         report.model.save(output, force=force)
-        integers = dict(preview(report.tested, test_set))
-    print_training(report, integers, output, as_json, verbose=verbose)
+        integers: dict[str, Any] = dict(preview(report.tested, test_set))
+    print_any = print_training if wanted.has_classes else print_value_training
+    print_any(report, integers, output, as_json, verbose=verbose)
 
 
 def _class_weight(text: str) -> str | dict[str, float]:

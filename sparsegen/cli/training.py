@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +13,7 @@ from sparsegen.errors import SparsegenError
 from sparsegen.promised import percent
 
 if TYPE_CHECKING:
+    from sparsegen.model import SparseModel
     from sparsegen.promised import Accuracy
     from sparsegen.training.choose import SearchResult
     from sparsegen.training.report import TrainingReport
@@ -22,13 +23,8 @@ def print_training(
     report: TrainingReport, integers: Mapping[str, Accuracy], path: Path, as_json: bool, *, verbose: bool = False
 ) -> None:
     """Print what was trained, how good it is and how large it will be."""
-    from sparsegen.targets import c_table_bytes
-
-    warnings, table_bytes = list(report.warnings), None
-    try:
-        table_bytes = c_table_bytes(report.model)
-    except SparsegenError as error:
-        warnings.append(f"the model cannot be exported as C: {error}")
+    table_bytes, problems = c_tables(report.model)
+    warnings = [*report.warnings, *problems]
     print_warnings(warnings)
     if as_json:
         print_json(
@@ -36,11 +32,21 @@ def print_training(
         )
         return
     if report.search is not None and verbose:
-        _print_search(report.search)
+        print_search(report.search, percent)
     print_classes(report.model.classes, report.confusion, every=verbose)
     print_facts(f"saved to {path}", _facts(report, integers, table_bytes))
-    if (hint := _hint()) is not None:
-        say(hint)
+    if (told := hint()) is not None:
+        say(told)
+
+
+def c_tables(model: SparseModel) -> tuple[int | None, list[str]]:
+    """Return the bytes of tables that a model's C has, or why there is no C."""
+    from sparsegen.targets import c_table_bytes
+
+    try:
+        return c_table_bytes(model), []
+    except SparsegenError as error:
+        return None, [f"the model cannot be exported as C: {error}"]
 
 
 def _document(report: TrainingReport, integers: Mapping[str, Accuracy]) -> dict[str, Any]:
@@ -88,17 +94,22 @@ def _facts(
     if report.is_final:
         final = f"{model.card['final_rows']} rows, test rows included; the accuracies are those before"
         facts.append(("at last on", final))
-    facts += [
-        ("vectors", model.n_vectors),
-        ("C tables", or_dash(table_bytes, lambda n: f"{n:,} bytes of flash, plus code")),
-        ("time", f"{report.seconds:.1f} s"),
-    ]
+    facts += size_facts(model, table_bytes, report.seconds)
     if report.search is not None:
-        facts.append(("chosen", _search_words(report.search)))
+        facts.append(("chosen", search_words(report.search, "accuracy")))
     return facts
 
 
-def _hint() -> str | None:
+def size_facts(model: SparseModel, table_bytes: int | None, seconds: float) -> list[tuple[str, object]]:
+    """Return how large a model is, and how long its training took."""
+    return [
+        ("vectors", model.n_vectors),
+        ("C tables", or_dash(table_bytes, lambda n: f"{n:,} bytes of flash, plus code")),
+        ("time", f"{seconds:.1f} s"),
+    ]
+
+
+def hint() -> str | None:
     """Return what else there is where nothing can run C; ``None`` where something can."""
     from sparsegen.devices import DEVICES
 
@@ -107,17 +118,19 @@ def _hint() -> str | None:
     return "next: sparsegen export works as it is; verify and bench need: pip install 'sparsegen[devices]'"
 
 
-def _search_words(search: SearchResult) -> str:
+def search_words(search: SearchResult, usual: str) -> str:
+    """Return what a search has chosen, and on what; the metric is told unless it is the usual one."""
     pairs = ", ".join(f"{name} {value:g}" for name, value in search.chosen.items())
-    best = f"best of {len(search.candidates)}" + ("" if search.metric == "accuracy" else f" by {search.metric}")
+    best = f"best of {len(search.candidates)}" + ("" if search.metric == usual else f" by {search.metric}")
     rows = f"{search.rows} rows" + ("" if search.groups is None else f" in {search.groups} groups")
     return f"{pairs} ({best}, {search.folds}-fold cross-validation on {rows})"
 
 
-def _print_search(search: SearchResult) -> None:
+def print_search(search: SearchResult, show: Callable[[float], str]) -> None:
+    """Print every trial of a search as a table."""
     names = tuple(search.chosen)
     rows = [
-        (*(f"{parameters[name]:g}" for name in names), percent(score), "chosen" * (parameters == search.chosen))
+        (*(f"{parameters[name]:g}" for name in names), show(score), "chosen" * (parameters == search.chosen))
         for parameters, score in search.candidates
     ]
     print_table("cross-validation", (*names, search.metric, ""), rows, text=0)

@@ -8,9 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from sparsegen.promised import bound
 
+ACCURACIES = ("accuracy", "accuracy_interval", "held_out_rows", "held_out_accuracy", "held_out_interval")
+"""What is said of labelled rows, in JSON."""
 if TYPE_CHECKING:
     from sparsegen.bench import Cost
     from sparsegen.model.judged import Judged
+    from sparsegen.model.judged_values import JudgedValues
     from sparsegen.verify import Verdict
 
 
@@ -20,16 +23,9 @@ def verdict_document(verdict: Verdict) -> dict[str, Any]:
     return {**known, **judged_document(verdict.judged), "accuracy": verdict.accuracy, "ok": verdict.ok}
 
 
-def judged_document(found: Judged | None) -> dict[str, Any]:
-    """Return accuracies as JSON holds them: of all labelled rows, and of those held out in training."""
-    accuracy, held = (None, None) if found is None else (found.rows, found.held_out)
-    return {
-        "accuracy": None if accuracy is None else accuracy.share,
-        "accuracy_interval": None if accuracy is None else accuracy.interval,
-        "held_out_rows": None if held is None else held.rows,
-        "held_out_accuracy": None if held is None else held.share,
-        "held_out_interval": None if held is None else held.interval,
-    }
+def judged_document(found: Judged | JudgedValues | None) -> dict[str, Any]:
+    """Return accuracies, or the errors of values, as JSON holds them; without labelled rows, all is ``None``."""
+    return dict.fromkeys(ACCURACIES) if found is None else found.document()
 
 
 def judged_lines(records: Sequence[Verdict | Cost]) -> list[str]:

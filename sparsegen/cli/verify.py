@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from sparsegen.verify import Verdict
 
 UNDECIDED, MODEL_ACCURACY, PROBABILITY = "un-\ndecided", "model's\naccuracy", "|probability\ndifference|"
+SAME_LABELS = "label of\nmodel"
 COLUMNS: dict[str, Callable[[Verdict], object]] = {
     "device": lambda v: v.device,
     "result": result,
@@ -43,7 +44,7 @@ COLUMNS: dict[str, Callable[[Verdict], object]] = {
     UNDECIDED: lambda v: v.undecided,
     "|score\ndifference|": lambda v: bound(v.max_difference),
     PROBABILITY: lambda v: or_dash(v.probability_difference, bound),
-    "label of\nmodel": lambda v: or_dash(v.same_labels, percent),
+    SAME_LABELS: lambda v: or_dash(v.same_labels, percent),
     "accuracy": lambda v: or_dash(v.accuracy, percent),
     MODEL_ACCURACY: lambda v: or_dash(v.real_accuracy, percent),
 }
@@ -109,6 +110,8 @@ def print_verdicts(verdicts: Sequence[Verdict], as_json: bool) -> None:
             del columns[PROBABILITY]
         if columns[MODEL_ACCURACY] == columns["accuracy"]:
             del columns[MODEL_ACCURACY]
+        if set(columns[SAME_LABELS]) == {"-"}:  # there are no labels
+            del columns[SAME_LABELS], columns["accuracy"]
         print_table(title, tuple(columns), list(zip(*columns.values(), strict=True)), text=2)
         for line in (*judged_lines(alike), *ties(alike), *makers(alike)):
             say(line)

@@ -129,6 +129,20 @@ def labels_of_texts(texts: list[str]) -> Labels:
     return np.array(numbers, dtype=np.int64)
 
 
+def numeric_labels(y: NDArray[Any], source: str = "the data") -> NDArray[np.float64]:
+    """Return labels as the numbers that they are; raise an error where one is no finite number."""
+    distinct, codes = np.unique(y, return_inverse=True)
+    texts = [str(label) for label in distinct.tolist()]
+    wrong = next((i for i, text in enumerate(texts) if not is_finite(text)), None)
+    if wrong is not None:
+        raise DataError(
+            f"label {int(np.argmax(codes == wrong)) + 1} of {source} is {short(texts[wrong])}, which is no number; "
+            "values are numbers, so choose another label column, or a classifier",
+            change={"label": ""},
+        )
+    return np.array([float(text) for text in texts])[codes]
+
+
 def _whole(text: str) -> int | None:
     if not is_number(text):
         return None

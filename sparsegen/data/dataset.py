@@ -18,9 +18,9 @@ from sparsegen.data.checks import (
     checked_matrix,
     default_names,
     frozen,
-    is_finite,
     is_number,
     model_order,
+    numeric_labels,
     printable,
     read_only,
     short,
@@ -110,16 +110,7 @@ def _are_fractions(classes: Labels) -> bool:
 
 def targets(dataset: Dataset) -> Array:
     """Return the labels as the numbers that a regression learns; raise an error where one is no finite number."""
-    distinct, codes = np.unique(dataset.y, return_inverse=True)
-    texts = [str(label) for label in distinct.tolist()]
-    wrong = next((i for i, text in enumerate(texts) if not is_finite(text)), None)
-    if wrong is not None:
-        raise DataError(
-            f"label {int(np.argmax(codes == wrong)) + 1} of {dataset.source} is {short(texts[wrong])}, which is no "
-            "number; a regression learns numbers, so choose another label column, or train a classifier",
-            change={"label": "", "task": "classify"},
-        )
-    return np.array([float(text) for text in texts])[codes]
+    return numeric_labels(dataset.y, dataset.source)
 
 
 def require_spread(dataset: Dataset) -> None:

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparsegen.arrays import Array
+from sparsegen.data.checks import Labels, numeric_labels
 from sparsegen.data.dataset import Dataset
 
 MIN_ROWS = 30  # below, chance looks like anything
@@ -22,6 +23,7 @@ RISING = 0.95  # share of rows whose value is above the one before; real feature
 SAME_STEP = 0.6  # share of rows that are the same step above the one before; a counter of three in each recording
 EXPLAINED = 0.99  # share of rows outside the largest class that one column tells; real features stay below 0.95
 FEW_VALUES = 10  # with more, two classes may well be told apart by one honest measurement
+ON_A_LINE = 1.0 - 1e-6  # correlation of a column with values; sensors are noisier than this
 MAX_CLASSES = 100
 EPOCH = (946_684_800.0, 2_208_988_800.0)  # seconds from 1970 to 2000 and to 2040
 EPOCH_UNITS = (1.0, 1e3, 1e6, 1e9)
@@ -73,15 +75,19 @@ TOLD = {
 """By the kind of column, most serious first."""
 
 
-def telling_columns(rows: Dataset) -> dict[str, list[str]]:
-    """Return the names of suspicious columns by kind; a column is named once, by what is most certain."""
+def telling_columns(rows: Dataset, *, has_classes: bool = True) -> dict[str, list[str]]:
+    """Return the names of suspicious columns by kind; a column is named once, by what is most certain.
+
+    Where labels are values, a column tells them if it is the same but for its unit.
+    """
     if len(rows.X) < MIN_ROWS:
         return {}
     places = np.arange(len(rows.X)) if rows.rows is None else np.argsort(rows.rows)
     n_sampled = min(len(places), max(200, min(SAMPLE, SAMPLE_VALUES // rows.X.shape[1])))
     drawn = np.sort(np.random.default_rng(0).permutation(len(places))[:n_sampled])
     in_order = rows.X[places[drawn]]
-    tells = _tells_label(in_order, rows.y[places[drawn]])
+    tell = _tells_label if has_classes else _tells_value
+    tells = tell(in_order, rows.y[places[drawn]])
     counts = _counts_up(rows, places)
     found: dict[str, list[str]] = {kind: [] for kind in TOLD}
     for j, name in enumerate(rows.feature_names):
@@ -100,6 +106,14 @@ def telling_columns(rows: Dataset) -> dict[str, list[str]]:
         elif tells[j]:
             found["label"].append(name)
     return {kind: names for kind, names in found.items() if names}
+
+
+def _tells_value(X: Array, y: Labels) -> NDArray[np.bool_]:
+    """Return which columns are a straight line of the labels, which are numbers."""
+    values = numeric_labels(y)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        both = np.corrcoef(np.column_stack([X, values]), rowvar=False)
+    return np.asarray(np.abs(both[-1, :-1]) > ON_A_LINE)
 
 
 def _is_epoch(column: Array) -> bool:

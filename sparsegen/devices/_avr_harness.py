@@ -25,6 +25,14 @@ SOURCE = r"""
 #include <stdint.h>
 #include MODEL_HEADER
 
+#ifdef MODEL_VALUE
+#define MODEL_CALL MODEL_VALUE
+typedef SCORE result_t;
+#else
+#define MODEL_CALL MODEL_PREDICT
+typedef int result_t;
+#endif
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -42,7 +50,7 @@ struct sparsegen_mmcu sparsegen_mmcu __attribute__((section(".mmcu"), used)) = {
     {11, 2}, _SFR_MEM_ADDR(CONSOLE), {12, 16}, TRACE_FILE, {13, 4}, 10, {14, 35, 0}, _SFR_MEM_ADDR(TRACE), "call"
 };
 
-int sparsegen_nothing(const INPUT *x);
+result_t sparsegen_nothing(const INPUT *x);
 __asm__ (".text\n.global sparsegen_nothing\nsparsegen_nothing: ret\n");
 
 static void stop(char what)
@@ -77,7 +85,23 @@ static SCORE scores[N_OUTPUTS];
 static PROBABILITY p_of[N_CLASSES];
 #endif
 static uint16_t started __attribute__((section(".noinit")));
-static volatile int sink;
+static volatile result_t sink;
+
+/* The class index; where there are no classes, 0 if the value is the score, to the bit, and otherwise -1. */
+static int label_of(void)
+{
+#ifdef MODEL_VALUE
+    const result_t value = MODEL_VALUE(row);
+    uint8_t i;
+
+    for (i = 0; i < sizeof(value); ++i) {
+        if (((const uint8_t *)&value)[i] != ((const uint8_t *)scores)[i]) { return -1; }
+    }
+    return 0;
+#else
+    return MODEL_PREDICT(row);
+#endif
+}
 
 int main(void)
 {
@@ -97,13 +121,15 @@ int main(void)
         for (i = 0; i < sizeof(row); ++i) { ((volatile uint8_t *)row)[i] = pgm_read_byte(next++); }
 #ifdef MEASURE
         TRACE = 1;
-        sink = MODEL_PREDICT(row);
+        sink = MODEL_CALL(row);
         TRACE = 0;
 #else
+        int label;
+
         MODEL_SCORES(row, scores);
-        sink = MODEL_PREDICT(row);
+        label = label_of();
         for (i = 0; i < N_OUTPUTS; ++i) { show(scores + i, sizeof(SCORE)); }
-        show((const void *)&sink, 2);
+        show(&label, 2);
 #ifdef MODEL_PROBABILITIES
         MODEL_PROBABILITIES(row, p_of);
         for (i = 0; i < N_CLASSES; ++i) { show(p_of + i, sizeof(PROBABILITY)); }

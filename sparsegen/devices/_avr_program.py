@@ -74,8 +74,8 @@ class AvrBuild:
         self._objects = [self._compile(Path(source), "-fstack-usage") for source in write_files(export, folder)]
 
     def weigh(self) -> Image:
-        """Return the image with only ``NAME_predict`` and what it reaches, without start-up code."""
-        root = f"{self.export.name}_predict"
+        """Return the image with only a prediction and what it reaches, without start-up code."""
+        root = self.export.entry
         image = read_image(self._link([f"-Wl,-e,{root}", f"-Wl,--undefined={root}", *NO_START, *ANY_SIZE]))
         self._require(image, root)
         return image
@@ -83,7 +83,7 @@ class AvrBuild:
     def frame(self) -> int:
         """Return a lower bound on a prediction's stack: the compiler's figure for its largest function."""
         said = "\n".join(Path(made).with_suffix(".su").read_text() for made in self._objects)
-        functions = re.findall(rf"\b{self.export.name}_(?:predict|scores)\b.*\t(\d+)\t", said)
+        functions = re.findall(rf"\b{self.export.name}_(?:predict|value|scores)\b.*\t(\d+)\t", said)
         return max(map(int, functions), default=0)
 
     def simulate(self, rows: NDArray[Any], *, measure: bool) -> Iterator[Printed]:
@@ -101,8 +101,9 @@ class AvrBuild:
 
         smallest = read_image(program(1, *ANY_SIZE))
         made = () if self.export.probability_row is None else ("probabilities",)
-        for function in ("predict",) if measure else ("predict", "scores", *made):
-            self._require(smallest, f"{self.export.name}_{function}")
+        others = () if measure else ("scores", *made)
+        for function in (self.export.entry, *(f"{self.export.name}_{other}" for other in others)):
+            self._require(smallest, function)
         room = min(self._room(smallest), MAX_ARRAY_BYTES)
         batch = min(BATCH_ROWS, 1 + room // self._row_bytes, len(rows))
         elf = program(batch)

@@ -20,8 +20,8 @@ PACKAGES = ("ziglang", "unicorn", "elftools")
 class EmulatedDevice(Device):
     """A microcontroller in the emulator: exact instruction counts, flash and RAM, but no seconds.
 
-    Flash is the image with only ``NAME_predict`` and what it reaches, soft-float helpers included; RAM is its static
-    data plus the deepest stack seen over the measured rows.
+    Flash is the image with only ``NAME_predict``, or ``NAME_value``, and what it reaches, soft-float helpers included.
+    RAM is its static data plus the deepest stack seen over the measured rows.
     """
 
     runs = "c"
@@ -59,7 +59,7 @@ class EmulatedDevice(Device):
     def run(self, export: Export, X: NDArray[Any]) -> Outputs:
         """Return the scores and class indices the emulated processor computes for every row."""
         rows = self.accept(export, X)
-        scores, predict, share = (f"{export.name}_{what}" for what in ("scores", "predict", "probabilities"))
+        predict, scores, share = export.entry, f"{export.name}_scores", f"{export.name}_probabilities"
         row = export.probability_row
         roots = (predict, scores) if row is None else (predict, scores, share)
         emulated = self._boot(export, build_image(export, self.compiler_flags, roots, self.compile_seconds))
@@ -72,7 +72,8 @@ class EmulatedDevice(Device):
             for i, row in enumerate(rows):
                 emulated.write_row(row)
                 out.scores[i] = emulated.scores(scores)
-                out.labels[i] = emulated.predict(predict)
+                returned = emulated.predict(predict)
+                out.labels[i] = returned if export.has_classes else _label_of(returned, out.scores[i])
                 if out.probabilities is not None:
                     out.probabilities[i] = emulated.probabilities(share)
                 advance("")
@@ -83,9 +84,9 @@ class EmulatedDevice(Device):
         return self.predict_and_measure(export, thin(self.accept(export, X)))[1]
 
     def predict_and_measure(self, export: Export, X: NDArray[Any]) -> tuple[NDArray[np.int32], Measurement]:
-        """Return the class index of every row and what a prediction costs, from one build."""
+        """Return the class index of every row, 0 where there are no classes, and what a prediction costs: one build."""
         rows = self.accept(export, X)
-        predict = f"{export.name}_predict"
+        predict = export.entry
         image = build_image(export, self.compiler_flags, (predict,), self.compile_seconds)
         emulated = self._boot(export, image)
         emulated.count_instructions()
@@ -95,7 +96,8 @@ class EmulatedDevice(Device):
         for i, row in enumerate(rows):
             emulated.write_row(row)
             before = emulated.instructions
-            labels[i] = emulated.predict(predict)
+            returned = emulated.predict(predict)
+            labels[i] = returned if export.has_classes else 0
             counts.append(emulated.instructions - before)
         return labels, Measurement(
             flash=image.flash,
@@ -115,3 +117,12 @@ class EmulatedDevice(Device):
             export.score_dtype,
             probability_row=export.probability_row,
         )
+
+
+def _label_of(returned: int, scores: NDArray[Any]) -> int:
+    """Return 0 where a function that gives a value returned the score, otherwise -1, which is no label.
+
+    A whole number comes back in the register of a class index. A float may come in one of an FPU, which is not looked
+    at: it has been computed, and its score is compared.
+    """
+    return -1 if scores.dtype.kind == "i" and returned != int(scores[0]) else 0

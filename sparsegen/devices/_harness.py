@@ -1,8 +1,8 @@
 """The C program that runs a model on the host: rows from a file, results to a file, or a latency on standard output.
 
-It sees the model through ``-D`` definitions (MODEL_HEADER, MODEL_SCORES, MODEL_PREDICT, INPUT, SCORE, N_FEATURES,
-N_OUTPUTS; where there are probabilities also MODEL_PROBABILITIES, PROBABILITY, N_CLASSES), so it is fixed text, and it
-is C99 and C++ at once, so it is compiled as the model is.
+It sees the model through ``-D`` definitions (MODEL_HEADER, MODEL_SCORES, MODEL_PREDICT or, for a regression,
+MODEL_VALUE, INPUT, SCORE, N_FEATURES, N_OUTPUTS; where there are probabilities also MODEL_PROBABILITIES, PROBABILITY,
+N_CLASSES), so it is fixed text, and it is C99 and C++ at once, so it is compiled as the model is.
 """
 
 from __future__ import annotations
@@ -25,10 +25,28 @@ SOURCE = r"""
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include MODEL_HEADER
 
+#ifdef MODEL_VALUE
+#define MODEL_CALL MODEL_VALUE
+static volatile SCORE sink;
+/* There are no labels: 0 where the value is the score, to the bit, and otherwise -1. */
+static int32_t label_of(const INPUT *row, const SCORE *scores)
+{
+    const SCORE value = MODEL_VALUE(row);
+    return memcmp(&value, scores, sizeof value) == 0 ? 0 : -1;
+}
+#else
+#define MODEL_CALL MODEL_PREDICT
 static volatile int sink;
+static int32_t label_of(const INPUT *row, const SCORE *scores)
+{
+    (void)scores;
+    return (int32_t)MODEL_PREDICT(row);
+}
+#endif
 
 static void *allocate(size_t bytes)
 {
@@ -57,7 +75,7 @@ static int run(const char *rows_path, const char *out_path)
     while (fread(row, sizeof(INPUT), N_FEATURES, rows) == N_FEATURES) {
         int32_t label;
         MODEL_SCORES(row, scores);
-        label = (int32_t)MODEL_PREDICT(row);
+        label = label_of(row, scores);
         fwrite(scores, sizeof(SCORE), N_OUTPUTS, out);
         fwrite(&label, sizeof(label), 1, out);
 #ifdef MODEL_PROBABILITIES
@@ -86,7 +104,7 @@ static double batch_us(const INPUT *rows, long n, long *next, long calls)
     double start = now_us();
     long i;
     for (i = 0; i < calls; i++) {
-        sink = MODEL_PREDICT(rows + *next * N_FEATURES);
+        sink = MODEL_CALL(rows + *next * N_FEATURES);
         *next = *next + 1 < n ? *next + 1 : 0;
     }
     return now_us() - start;
@@ -123,7 +141,7 @@ def definitions(export: Export) -> list[str]:
         *_probability_definitions(export),
         f'-DMODEL_HEADER="{header}"',
         f"-DMODEL_SCORES={export.name}_scores",
-        f"-DMODEL_PREDICT={export.name}_predict",
+        f"-DMODEL_{'PREDICT' if export.has_classes else 'VALUE'}={export.entry}",
         f"-DINPUT={c_type(export.input_dtype)}",
         f"-DSCORE={c_type(export.score_dtype)}",
         f"-DN_FEATURES={export.n_features}",

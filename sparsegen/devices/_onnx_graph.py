@@ -18,11 +18,11 @@ from sparsegen.targets import Export
 OPPOSITE = 1e-5
 """How far the sum of two opposite scores may be from 0, relative to them, or to 1 where they are smaller."""
 Evaluate = Callable[[NDArray[Any]], tuple[NDArray[Any], ...]]
-"""Gives all outputs of a graph for rows: labels, scores, and probabilities where the graph has them."""
+"""Gives all outputs of a graph for rows: labels, scores, and probabilities where the graph has them; or values."""
 
 
 class GraphEvaluator(Device):
-    """Runs ``X`` through the graph's ``label`` and ``scores`` outputs on this computer, with one Python package."""
+    """Runs ``X`` through the graph's ``label`` and ``scores``, or its ``value``, on this computer, with one package."""
 
     runs = "onnx"
     package: str
@@ -51,6 +51,9 @@ class GraphEvaluator(Device):
         """Return the scores, and the class indices of the labels, that the graph gives for every row."""
         rows = self.accept(export, X)
         graph = _graph(export)
+        if not export.has_classes:
+            (values,) = self.evaluator(graph)(rows)
+            return Outputs(np.asarray(values, dtype=np.float32)[:, None], np.zeros(len(rows), dtype=np.int32))
         labels, scores, *more = self.evaluator(graph)(rows)
         index = {label: i for i, label in enumerate(_labels(graph, export.name))}
         unknown = sorted({str(label) for label in labels.tolist() if label not in index})

@@ -25,7 +25,7 @@ RETURN_CYCLES = 4
 class Avr(Device):
     """An AVR in simavr: exact cycles, flash and RAM.
 
-    Flash is the image with only ``NAME_predict`` and what it reaches, without start-up code; RAM is its static data
+    Flash is the image with only a prediction and what it reaches, without start-up code; RAM is its static data
     plus the deepest stack over the measured rows, return address included; cycles run from a prediction's first
     instruction to its return.
     """

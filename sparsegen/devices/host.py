@@ -95,7 +95,7 @@ class Host(Device):
             program = self._build(export, folder)
             out = self._outputs(program, export, rows, folder)
             few = thin(rows, counted) if counted else rows[:0]
-            return out, _count(program, few, folder, f"{export.name}_predict") if len(few) else None
+            return out, _count(program, few, folder, export.entry) if len(few) else None
 
     def _outputs(self, program: Path, export: Export, rows: NDArray[Any], folder: Path) -> Outputs:
         results = folder / "results.bin"
@@ -116,7 +116,7 @@ class Host(Device):
             return Measurement(
                 flash=self._flash(export, folder),
                 ram=None,
-                instructions=_count(program, thin(rows), folder, f"{export.name}_predict"),
+                instructions=_count(program, thin(rows), folder, export.entry),
                 latency_us=_time(program, rows, folder, export.name),
             )
 
@@ -140,13 +140,13 @@ class Host(Device):
         return program
 
     def _flash(self, export: Export, folder: Path) -> int | None:
-        """Return the bytes that ``NAME_predict`` links, or ``None`` where the result is not an ELF file."""
+        """Return the bytes that a prediction links, or ``None`` where the result is not an ELF file."""
         if not installed("elftools"):
             return None
         image = folder / "sparsegen_size.elf"
         sources = [str(folder / name) for name in export.sources]
         # A call to memcpy that the compiler inserts stays unresolved: this image is weighed, never run.
-        link = ["-Wl,--gc-sections", f"-Wl,-e,{export.name}_predict", "-Wl,--unresolved-symbols=ignore-all"]
+        link = ["-Wl,--gc-sections", f"-Wl,-e,{export.entry}", "-Wl,--unresolved-symbols=ignore-all"]
         try:
             self._compile(export, [*SECTION_FLAGS, "-nostdlib", "-static", *sources, "-o", str(image), *link], folder)
         except ToolError:  # the program itself was built: only this linker cannot drop sections

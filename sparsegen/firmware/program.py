@@ -8,13 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sparsegen.arrays import Array
 from sparsegen.devices import DEVICES, thin
 from sparsegen.firmware.boards import Board
 from sparsegen.lowering.lowered import Lowered
+from sparsegen.lowering.score_size import TOLERANCE
 from sparsegen.model import SparseModel
 from sparsegen.targets import TARGETS, Export
 from sparsegen.targets.c.code import c_type
@@ -44,7 +47,11 @@ def make_firmware(
         "sources": export.sources,
         "input_type": c_type(export.input_dtype),
         "examples": lowered.inputs(lowered.model.transform.filled(examples)).ravel(),  # C has no constant for a NaN
-        "expected": expected_classes(lowered, examples),
+        "has_classes": lowered.model.has_classes,
+        "is_integer": lowered.format.numbers.is_exact,
+        "score_type": c_type(export.score_dtype),
+        "expected": (expected_classes if lowered.model.has_classes else expected_values)(lowered, examples),
+        "tolerance": TOLERANCE * lowered.reference(examples).size,
         "stack_bytes": _stack_bytes(lowered.model, export),
     }
     support = support_folder()
@@ -67,6 +74,11 @@ def _marked(file: Path) -> bytes:
 def expected_classes(lowered: Lowered, examples: Array) -> list[int]:
     """Return the class index that Python finds for each example."""
     return [int(index) for index in lowered.reference(examples).labels]
+
+
+def expected_values(lowered: Lowered, examples: Array) -> NDArray[Any]:
+    """Return the value that Python finds for each example, in the type that the device gives."""
+    return lowered.reference(examples).scores[:, 0].astype(lowered.score_dtype)
 
 
 def _stack_bytes(model: SparseModel, export: Export) -> int:

@@ -30,6 +30,7 @@ from sparsegen.lowering.quantize import quantize
 from sparsegen.lowering.selftest import float_selftest, integer_selftest
 from sparsegen.lowering.square_up import square_up
 from sparsegen.lowering.use_base_two import use_base_two
+from sparsegen.lowering.value_agreement import value_agreement
 from sparsegen.model import SparseModel
 from sparsegen.model.decision import DECISIONS
 from sparsegen.threads import one_thread
@@ -63,6 +64,7 @@ def _lower(model: SparseModel, format: Format, base_two: bool) -> Lowered:
     check_magnitudes(model)
     data = calibrate(model, format.rows)
     program = integer_road(model, format, data)
+    agree = agreement if model.has_classes else value_agreement
     proof = guarantee(program, model)
     return Lowered(
         model,
@@ -71,8 +73,8 @@ def _lower(model: SparseModel, format: Format, base_two: bool) -> Lowered:
         integer_selftest(program, model),
         proof,
         coverage(program, data),
-        agreement(program, model, data.rows, format.labels, calibrated=data.has_data),
-        leads(program, model, data.rows, proof.margin, calibrated=data.has_data),
+        agree(program, model, data.rows, format.labels, calibrated=data.has_data),
+        leads(program, model, data.rows, proof.margin, calibrated=data.has_data) if model.has_classes else None,
         integer_probabilities(program, model, proof, format),
     )
 

@@ -11,11 +11,12 @@ from sparsegen.lowering.agreement import Agreement
 from sparsegen.lowering.formats import F32, INTEGERS, Format, IntegerFormat
 from sparsegen.lowering.lowered import Lowered
 from sparsegen.lowering.require_agreement import require_agreement
+from sparsegen.lowering.value_agreement import ValueAgreement
 from sparsegen.model import SparseModel
 
 AUTO = "auto"
 """Stands for the smallest number format that is accurate enough."""
-DEFAULT_MAX_LOSS = 0.5  # points of accuracy
+DEFAULT_MAX_LOSS = 0.5  # points of accuracy, or of R2
 WORD_BYTES = 4
 
 
@@ -24,7 +25,7 @@ class Choice:
     """The program in the chosen format, and the agreement of every integer format that was tried."""
 
     lowered: Lowered
-    tried: tuple[Agreement, ...]
+    tried: tuple[Agreement | ValueAgreement, ...]
 
 
 def lower_checked(
@@ -53,10 +54,12 @@ def choose_format(
 ) -> Choice:
     """Return the model in the smallest format that loses at most ``max_loss`` points of accuracy, and no class.
 
+    Of a regression the points are those of R2, in percent.
+
     ``wanted`` gives everything else: what to read, and the rows to judge on. ``lower`` is the target's, if the program
     is for one.
     """
-    tried: list[Agreement] = []
+    tried: list[Agreement | ValueAgreement] = []
     for numbers in smallest_first(model):
         try:
             lowered = lower(model, replace(wanted, dtype=numbers.name))
@@ -69,8 +72,9 @@ def choose_format(
         if tried[-1].loss <= max_loss and tried[-1].lost_class is None:
             return Choice(lowered, tuple(tried))
     if not wanted.reads.is_float:
+        classes = " and no class" if model.has_classes else ""
         raise OptionError(
-            f"no integer format loses at most {max_loss:g} points and no class ({tried[-1].dtype}: {tried[-1]}); "
+            f"no integer format loses at most {max_loss:g} points{classes} ({tried[-1].dtype}: {tried[-1]}); "
             "allow a larger loss, or let the export read float32",
             change={"max_loss": "", "input": "f32"},
         )

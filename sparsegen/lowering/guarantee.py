@@ -59,13 +59,18 @@ class Guarantee:
 
     def sentences(self) -> tuple[tuple[str, str], ...]:
         """Return the guarantee as pairs of subject and sentence."""
-        margin = bound(self.margin)
-        clear = DECISIONS[self.decision].clear_by(margin, len(self.error))
         inputs = "for every input" if self.largest_index is None else f"for indices up to {self.largest_index}"
         down, up = self.intervals["score"]
+        error = f"at most {bound(float(self.error.max()))} for every input in range"
+        decision = DECISIONS[self.decision]
+        if not decision.gives_classes:
+            told = [("value error", f"{error}, against the real-valued model's")]
+        else:
+            clear = decision.clear_by(bound(self.margin), len(self.error))
+            label = f"the real-valued model's for every input in range for which that model's {clear}"
+            told = [("score error", error), ("label", label)]
         return (
-            ("score error", f"at most {bound(float(self.error.max()))} for every input in range"),
-            ("label", f"the real-valued model's for every input in range for which that model's {clear}"),
+            *told,
             ("overflow", f"ruled out {inputs}; scores stay within {down} and {up}"),
         )
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparsegen.arrays import Array
+from sparsegen.data.checks import numeric_labels
 from sparsegen.lowering.agreement import Agreement, label_indices
 from sparsegen.lowering.coverage import Coverage
 from sparsegen.lowering.formats import Format
@@ -17,10 +18,13 @@ from sparsegen.lowering.integer_program import IntegerProgram
 from sparsegen.lowering.leads import Leads
 from sparsegen.lowering.probabilities import FloatProbabilities, IntegerProbabilities
 from sparsegen.lowering.program import Program, as_float32
+from sparsegen.lowering.score_size import score_size
 from sparsegen.lowering.selftest import Selftest
+from sparsegen.lowering.value_agreement import ValueAgreement
 from sparsegen.model import SparseModel, class_indices
 from sparsegen.model.held_out import held_out
 from sparsegen.model.judged import Judged, judge
+from sparsegen.model.judged_values import JudgedValues, judge_values
 
 
 @dataclass(frozen=True)
@@ -34,6 +38,8 @@ class Reference:
     """What one unit of a score is worth in the real-valued model."""
     is_exact: bool
     """Whether every score must agree bit for bit."""
+    size: float
+    """What differences of scores are relative to, in units of the real-valued model."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +54,7 @@ class Lowered:
     """What is proved for every input of an integer program."""
     coverage: Coverage | None = None
     """Which inputs the guarantee covers."""
-    agreement: Agreement | None = None
+    agreement: Agreement | ValueAgreement | None = None
     """How well an integer program agrees with the real-valued model on rows."""
     leads: Leads | None = None
     """How the guarantee compares with how clearly the model decides on these rows."""
@@ -84,18 +90,27 @@ class Lowered:
         """Return what a device must compute for raw rows."""
         if not isinstance(self.program, IntegerProgram):
             scores = self.model.scores(X)
-            return Reference(scores, class_indices(scores, self.model.decision), 1.0, is_exact=False)
-        scores = self.program.scores(self.inputs(X)).astype(np.float64)
-        return Reference(scores, class_indices(scores, self.model.decision), self.program.unit, is_exact=True)
+            labels = class_indices(scores, self.model.decision)
+            return Reference(scores, labels, 1.0, is_exact=False, size=score_size(self.model, scores))
+        scores, unit = self.program.scores(self.inputs(X)).astype(np.float64), self.program.unit
+        labels = class_indices(scores, self.model.decision)
+        return Reference(scores, labels, unit, is_exact=True, size=score_size(self.model, scores * unit))
 
-    def test(self, X: Array, y: NDArray[Any]) -> Judged:
-        """Return how many labelled raw rows the program gets right: for integers bit by bit what a device gives."""
+    def test(self, X: Array, y: NDArray[Any]) -> Judged | JudgedValues:
+        """Return how many labelled raw rows the program gets right: for integers bit by bit what a device gives.
+
+        Of a regression, return how far its values are from the labels.
+        """
+        if not self.model.has_classes:
+            expected, known = self.reference(X), held_out(self.model.card, X)
+            values = expected.scores[:, 0] * expected.unit
+            return judge_values(self.model, values, self.model.predict(X), numeric_labels(y), known)
         wanted = label_indices(self.model, y)
         right, real_right = (given == wanted for given in (self.reference(X).labels, self.model.predict_index(X)))
         return judge(self.model, right, real_right, held_out(self.model.card, X))
 
     @property
-    def judged(self) -> Judged | None:
+    def judged(self) -> Judged | JudgedValues | None:
         """How many of the rows to calibrate on are right, of all and of those held out, where they have labels."""
         if self.agreement is not None:
             return self.agreement.judged

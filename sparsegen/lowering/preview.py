@@ -1,4 +1,4 @@
-"""What the integer formats make of a freshly trained model: their accuracy on its test rows, in the simulator."""
+"""What the integer formats make of a freshly trained model: how good they are on its test rows, in the simulator."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from sparsegen.lowering import lower
 from sparsegen.lowering.formats import Q7, Q15, Format
 from sparsegen.model import SparseModel
 from sparsegen.model.card import known_accuracy
+from sparsegen.model.value_quality import ValueQuality
 from sparsegen.promised import Accuracy
 
 MOST_VALUES = 1 << 18
@@ -18,10 +19,11 @@ MOST = 1_000_000_000
 """Features times vectors times rows beyond which fewer rows are looked at: some seconds."""
 
 
-def preview(model: SparseModel, test_set: Dataset) -> Iterator[tuple[str, Accuracy]]:
-    """Yield the name and the accuracy of each integer format that the model can be lowered to; none of a huge model.
+def preview(model: SparseModel, test_set: Dataset) -> Iterator[tuple[str, Accuracy | ValueQuality]]:
+    """Yield the name of each integer format that the model can be lowered to, and how good it is; none of a huge model.
 
-    Scales come from the ranges in the model's card, as they do in an export without rows to calibrate on.
+    That is the accuracy, or the errors of a regression's values. Scales come from the ranges in the model's card, as
+    they do in an export without rows to calibrate on.
     """
     if model.vectors.size > MOST_VALUES:
         return
@@ -29,7 +31,9 @@ def preview(model: SparseModel, test_set: Dataset) -> Iterator[tuple[str, Accura
     known = known_accuracy(model.card)
     for numbers in (Q15, Q7):
         try:
-            correct = lower(model, Format(numbers.name)).test(test_set.X[:n], test_set.y[:n]).rows.correct
+            found = lower(model, Format(numbers.name)).test(test_set.X[:n], test_set.y[:n]).rows
         except SparsegenError:  # a kernel or numbers that have no integer form
             continue
-        yield numbers.name, Accuracy(correct, n) if known is None else known.on(correct, n)
+        if isinstance(found, Accuracy) and known is not None:
+            found = known.on(found.correct, n)
+        yield numbers.name, found

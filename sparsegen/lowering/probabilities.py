@@ -197,6 +197,8 @@ def integer_probabilities(
 
 
 def _checked_reject(model: SparseModel, format: Format) -> float | None:
+    if format.reject is not None and not model.has_classes:
+        raise OptionError("a regression has no probabilities, and so no value is too improbable; leave them out")
     if format.reject is not None and model.calibration is None:
         raise OptionError(
             "the model has no probabilities, so none can be too low to give a class; train it with them",

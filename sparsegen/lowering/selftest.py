@@ -14,6 +14,7 @@ from sparsegen.lowering.integer_program import IntegerProgram
 from sparsegen.lowering.locate_data import data_like, thinned
 from sparsegen.lowering.program import Program, float32
 from sparsegen.lowering.rounding import form_errors, sum_errors, thinned_for
+from sparsegen.lowering.score_size import score_size
 from sparsegen.lowering.selftest_rows import choose_rows, noticed_in_floats, noticed_in_integers
 from sparsegen.lowering.simulate import float32_scores
 from sparsegen.model import SparseModel, class_indices
@@ -24,7 +25,7 @@ MAX_CANDIDATES = 256  # rows to choose from; more would only take time
 ESTIMATES_ALLOWED = 4.0  # compilers add in another order, or with fused products, and errors are estimated
 ERRORS_ALLOWED = 4.0  # times what the simulated device is off
 MAX_ENTRIES = 1 << 22  # candidates x entries of vectors
-MAX_TOLERANCE = 1e-3  # of the largest score, or of 1: a device that is further off computes something else
+MAX_TOLERANCE = 1e-3  # of what scores are compared with: a device that is further off computes something else
 
 
 @dataclass(frozen=True)
@@ -58,7 +59,7 @@ def float_selftest(program: Program, model: SparseModel) -> Selftest:
         rows = np.vstack([rows[chosen], _empty_row(model)])
         scores = model.scores(rows)
         off = float(np.abs(float32_scores(program, rows) - scores).max())
-    most = MAX_TOLERANCE * max(1.0, float(np.abs(scores).max()))
+    most = MAX_TOLERANCE * score_size(model, scores)
     if not 2.0 * off <= most:
         wrong = f"are off by {off:.3g}" if np.isfinite(off) else "overflow"
         raise ModelError(

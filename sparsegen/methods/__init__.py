@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, cast
 
-from sparsegen.errors import OptionError
+from sparsegen.errors import OptionError, nearest
 from sparsegen.model.task import CLASSIFICATION, TASKS
 from sparsegen.registry import Registry
 
@@ -22,14 +22,15 @@ def methods_for(task: str) -> dict[str, type[SparseEstimator]]:
 
 def method_for(name: str, task: str) -> type[SparseEstimator]:
     """Return a method by its name; raise an error where it trains for another task."""
-    method = METHODS[name]
-    if method.task != task:
-        others = methods_for(task)
-        raise OptionError(
-            f"method {name!r} is for {method.task}, not for {task}; choose one of: {', '.join(others)}",
-            change={"task": TASKS[method.task].verb},
-        )
-    return method
+    known = methods_for(task)
+    if name in known:
+        return known[name]
+    if name not in METHODS:
+        raise OptionError(f"there is no method {name!r}{nearest(name, known)}; choose one of: {', '.join(known)}")
+    raise OptionError(
+        f"method {name!r} is for {METHODS[name].task}, not for {task}; choose one of: {', '.join(known)}",
+        change={"task": TASKS[METHODS[name].task].verb},
+    )
 
 
 def classifier(name: str) -> type[SparseClassifier]:

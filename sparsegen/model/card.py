@@ -12,6 +12,7 @@ from sparsegen.errors import ModelError
 from sparsegen.model.confusion import COUNTS, MAX_MATRIX
 from sparsegen.model.held_out import decoded
 from sparsegen.model.probability_quality import ProbabilityQuality
+from sparsegen.model.value_quality import ValueQuality
 from sparsegen.promised import Accuracy
 
 MAX_CARD_DEPTH = 20
@@ -142,6 +143,26 @@ def _check_probabilities(value: Any, _: int) -> None:
         raise ModelError("what its card tells of probabilities is not numbers from 0 on")
 
 
+def _check_values(value: Any, _: int) -> None:
+    wanted = {field.name for field in fields(ValueQuality)}
+    if not isinstance(value, dict) or set(value) != wanted:
+        raise ModelError("what its card tells of the errors of values has the wrong form")
+    counts, may_be_unknown = {"rows", "groups", "copies"}, {"r2", "mean_mae", "groups"}
+    known = {name: number for name, number in value.items() if number is not None or name not in may_be_unknown}
+    errors = [number for name, number in known.items() if name not in counts]
+    if not all(map(is_finite_number, errors)) or not all(known[name] >= 0 for name in known if name != "r2"):
+        raise ModelError("what its card tells of the errors of values is not numbers from 0 on")
+    if not all(_is_count(known[name]) for name in counts & set(known)) or known["rows"] == 0:
+        raise ModelError("what its card tells of the rows of its test is not whole numbers")
+
+
+def _check_target(value: Any, _: int) -> None:
+    if not isinstance(value, dict) or not all(is_finite_number(value.get(name)) for name in ("mean", "deviation")):
+        raise ModelError("what its card tells of the target is not two finite numbers, mean and deviation")
+    if value["deviation"] <= 0:
+        raise ModelError("the deviation of the target in its card is not positive")
+
+
 def _check_feature_names(value: Any, n_features: int) -> None:
     if not isinstance(value, list) or not all(isinstance(name, str) for name in value) or len(value) != n_features:
         raise ModelError(f"the feature names in its card are not a list of {n_features} texts")
@@ -174,6 +195,8 @@ CHECKS = {
     "held_out": _check_held_out,
     "final_rows": _check_final_rows,
     "probabilities": _check_probabilities,
+    "values": _check_values,
+    "target": _check_target,
     "feature_names": _check_feature_names,
     "fill": _check_fill,
     "ranges": _check_ranges,

@@ -22,6 +22,8 @@ def describe(model: SparseModel) -> dict[str, Any]:
         "decision": model.decision,
         "sha256": model.sha256,
     }
+    if not model.has_classes:
+        del facts["classes"]
     if (accuracy := known_accuracy(model.card)) is not None:
         facts["accuracy_interval"] = list(accuracy.interval)
     if (confusion := Confusion.from_card(model.card)) is not None:

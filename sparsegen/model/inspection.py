@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from sparsegen.data.checks import printable, short
 from sparsegen.model.card import known_accuracy
+from sparsegen.model.value_quality import known_values
 from sparsegen.promised import percent
 
 if TYPE_CHECKING:
@@ -18,9 +19,18 @@ if TYPE_CHECKING:
 
 SHOWN_CLASSES = 6
 MAX_CELL = 120  # characters of a value; the dictionary itself holds all of it
-OPEN = ("method", "kernels", "vectors", "features", "classes", "accuracy", "recall")
+OPEN = ("method", "kernels", "vectors", "features", "classes", "accuracy", "recall", "errors")
 """What a card in a notebook shows first; a click opens the rest."""
-TOLD_IN_WORDS = {"accuracy", "accuracy_interval", "test_rows", "per_class", "confusion", "class_counts", "held_out"}
+TOLD_IN_WORDS = {
+    "accuracy",
+    "accuracy_interval",
+    "test_rows",
+    "per_class",
+    "confusion",
+    "class_counts",
+    "held_out",
+    "values",
+}
 """What is shown as a sentence instead, or is for programs only."""
 
 
@@ -42,22 +52,24 @@ class Inspection(dict[str, Any]):
             shown["accuracy"] = percent(self["accuracy"]) if known is None else str(known)
         if "per_class" in self:
             shown["recall"] = _words({one["class"]: _recall(one) for one in self["per_class"]})
+        if (errors := known_values(self)) is not None:
+            shown["errors"] = str(errors)
         shown |= {key: _words(value) for key, value in self.items() if key not in TOLD_IN_WORDS}
         return [(printable(str(key)).replace("_", " "), _cut(text)) for key, text in shown.items()]
 
 
 def one_line(model: SparseModel) -> str:
     """Return what a model is in one line: method, size, classes, kernels, accuracy."""
-    labels = [short(label) for label in model.classes[:SHOWN_CLASSES]]
-    more = ["..."] if len(model.classes) > SHOWN_CLASSES else []
     method = _cut(str(model.card.get("method", "unknown method")))
-    size = f"{model.n_vectors} vectors, {model.n_features} features, {len(model.classes)} classes"
+    size = f"{model.n_vectors} vectors, {model.n_features} features, {_gives(model)}"
     kernels = "; ".join(
         f"{kernel.name}({', '.join(f'{name}={value:g}' for name, value in kernel.params)})" for kernel in model.kernels
     )
     accuracy = model.card.get("accuracy")
     known = "" if accuracy is None else f"; accuracy {_accuracy(model)}"
-    return f"<SparseModel {method}: {size} ({', '.join([*labels, *more])}); {kernels}{known}>"
+    if (errors := known_values(model.card)) is not None:
+        known += f"; {errors.figures} on {errors.rows} test rows"
+    return f"<SparseModel {method}: {size}; {kernels}{known}>"
 
 
 def html_card(facts: Inspection) -> str:
@@ -67,6 +79,15 @@ def html_card(facts: Inspection) -> str:
     first = _table([(name, text) for name, text in lines if name in names])
     rest = _table([(name, text) for name, text in lines if name not in names])
     return f"<div><b>SparseModel</b>{first}<details><summary>all else</summary>{rest}</details></div>"
+
+
+def _gives(model: SparseModel) -> str:
+    """Return what a model gives: classes, of which the first are named, or a value."""
+    if not model.has_classes:
+        return "one value"
+    labels = [short(label) for label in model.classes[:SHOWN_CLASSES]]
+    more = ["..."] if len(model.classes) > SHOWN_CLASSES else []
+    return f"{len(model.classes)} classes ({', '.join([*labels, *more])})"
 
 
 def _accuracy(model: SparseModel) -> str:

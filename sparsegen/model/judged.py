@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,6 +39,17 @@ class Judged:
             return f"{accuracy} ({self.rows.in_words(may_be_known=True)}); {why}"
         which = f"all {n} rows were" if held.rows == n else f"of {n} rows {held.rows} were"
         return f"{which} held out in training; accuracy on those: {percent(held.share)} ({held.in_words()})"
+
+    def document(self) -> dict[str, Any]:
+        """Return the accuracies as plain JSON values."""
+        held = self.held_out
+        return {
+            "accuracy": self.rows.share,
+            "accuracy_interval": self.rows.interval,
+            "held_out_rows": None if held is None else held.rows,
+            "held_out_accuracy": None if held is None else held.share,
+            "held_out_interval": None if held is None else held.interval,
+        }
 
 
 def judge(model: SparseModel, right: Mask, real_right: Mask, held_out: Mask | None) -> Judged:

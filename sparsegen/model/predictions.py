@@ -13,10 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparsegen.arrays import Array
+from sparsegen.data.checks import numeric_labels
+from sparsegen.errors import OptionError
 from sparsegen.files import write_atomic
 from sparsegen.model.decision import DECISIONS
 from sparsegen.model.held_out import held_out
 from sparsegen.model.judged import Judged, judge
+from sparsegen.model.judged_values import JudgedValues, judge_values
 from sparsegen.model.sparse_model import Label, SparseModel
 
 
@@ -24,8 +27,8 @@ from sparsegen.model.sparse_model import Label, SparseModel
 class Predictions:
     """Labels and scores, one per row."""
 
-    labels: list[Label | None]
-    """``None`` where the class is less probable than was asked for."""
+    labels: list[Label | None] | list[float]
+    """``None`` where the class is less probable than was asked for; the values of a regression."""
     scores: list[list[float]]
     score_names: tuple[str, ...]
     """The class that each score speaks for; a model of two classes has one score, for the second. Where pairs of
@@ -33,6 +36,8 @@ class Predictions:
     probabilities: list[list[float]] | None = None
     """One per class, where the model has such."""
     class_names: tuple[str, ...] = ()
+    heading: str = "label"
+    """What a label is called in the table."""
 
     def csv(self) -> str:
         """Return a table with a header: the label, nothing where it is unknown, the scores and the probabilities."""
@@ -48,12 +53,16 @@ class Predictions:
     @property
     def _header(self) -> list[str]:
         names = () if self.probabilities is None else self.class_names
-        return ["label", *(f"score_{name}" for name in self.score_names), *(f"probability_{name}" for name in names)]
+        return [
+            self.heading,
+            *(f"score_{name}" for name in self.score_names),
+            *(f"probability_{name}" for name in names),
+        ]
 
     @property
     def unknown(self) -> int:
         """Number of rows without a label."""
-        return self.labels.count(None)
+        return sum(label is None for label in self.labels)
 
     def accuracy(self, y: NDArray[Any]) -> float:
         """Return the share of rows whose label is the true one; ``1`` and ``"1"`` are the same label.
@@ -62,8 +71,14 @@ class Predictions:
         """
         return float(np.mean(self._right(y)))
 
-    def test(self, model: SparseModel, X: Array, y: NDArray[Any]) -> Judged:
-        """Return how many of the rows the model labels correctly, of all and of those held out in training."""
+    def test(self, model: SparseModel, X: Array, y: NDArray[Any]) -> Judged | JudgedValues:
+        """Return how many of the rows the model labels correctly, of all and of those held out in training.
+
+        Of a regression, return how far its values are from ``y``.
+        """
+        if not model.has_classes:
+            values = np.array(self.labels, dtype=np.float64)
+            return judge_values(model, values, values, numeric_labels(y), held_out(model.card, X))
         right = self._right(y)
         return judge(model, right, right, held_out(model.card, X))
 
@@ -81,9 +96,13 @@ def _csv(rows: Iterable[Sequence[object]]) -> str:
 def predict(model: SparseModel, X: Array, reject: float | None = None) -> Predictions:
     """Return the labels, scores and probabilities of raw rows.
 
-    There is no label where the class is less probable than ``reject``.
+    There is no label where the class is less probable than ``reject``. A regression's score is its label: a value.
     """
     scores = model.scores(X)
+    if not model.has_classes:
+        if reject is not None:
+            raise OptionError("a regression has no probabilities, and so no value is too improbable; leave them out")
+        return Predictions(scores[:, 0].tolist(), [[]] * len(scores), (), heading="prediction")
     labels = model.predict(X).tolist()
     if reject is not None:
         index = model.predict_or_reject(X, reject).tolist()

@@ -59,6 +59,16 @@ class Export:
         return self.lowered.program
 
     @property
+    def has_classes(self) -> bool:
+        """Whether a prediction is a class, as that of code not lowered from a model is; otherwise it is a value."""
+        return self.lowered is None or self.lowered.model.has_classes
+
+    @property
+    def entry(self) -> str:
+        """The C function that makes a prediction: what a device calls, and what its cost is measured of."""
+        return f"{self.name}_{'predict' if self.has_classes else 'value'}"
+
+    @property
     def probability_row(self) -> np.dtype[Any] | None:
         """The type of all probabilities of one row; ``None`` where the export has none."""
         made = None if self.lowered is None else self.lowered.probabilities

@@ -8,10 +8,12 @@ from typing import Any
 from sparsegen.arrays import Array
 from sparsegen.lowering.lowered import Lowered
 from sparsegen.lowering.program import Program, float32
-from sparsegen.model import Label
+from sparsegen.model import Label, SparseModel
 from sparsegen.model.card import known_accuracy
 from sparsegen.model.judged import Judged
-from sparsegen.promised import percent
+from sparsegen.model.judged_values import JudgedValues
+from sparsegen.model.value_quality import known_values
+from sparsegen.promised import bound, percent
 from sparsegen.version import __version__
 
 Lines = Sequence[tuple[str, str]]
@@ -36,7 +38,7 @@ def card_lines(
         ("licence", LICENCE),
         ("method", str(card.get("method", "unknown"))),
         ("kernel", kernels),
-        ("size", f"{n_vectors} vectors, {model.n_features} features, {len(model.classes)} classes"),
+        ("size", f"{n_vectors} vectors, {model.n_features} features, {gives(model)}"),
         ("input", input_stage),
         ("number format", lowered.format.numbers.description),
         ("flash", f"{table_bytes} bytes of tables, plus code"),
@@ -48,14 +50,20 @@ def card_lines(
     if isinstance(formula := card.get("coefficients"), str):
         lines.append(("coefficients", formula))
     if stack:
-        lines += [("RAM", f"stack only; on AVR also {_label_bytes(model.classes)} bytes of label text"), *stack]
-    lines += _accuracy(lowered)
+        labels = f"; on AVR also {_label_bytes(model.classes)} bytes of label text" if model.has_classes else ""
+        lines += [("RAM", f"stack only{labels}"), *stack]
+    lines += _accuracy(lowered) if model.has_classes else _errors(lowered)
     lines.append(("model", f"sha256 {model.sha256[:16]}"))
     names = card.get("feature_names")
     generated = [f"x{i}" for i in range(model.n_features)]
     if isinstance(names, list) and len(names) == model.n_features <= MAX_NAMED_FEATURES and names != generated:
         lines += [(f"x[{i}]", str(name)) for i, name in enumerate(names)]
     return lines + _fill(card, model.n_features)
+
+
+def gives(model: SparseModel) -> str:
+    """Return in words what a model gives: its number of classes, or a value."""
+    return f"{len(model.classes)} classes" if model.has_classes else "one value"
 
 
 def _fill(card: Mapping[str, Any], n_features: int) -> list[tuple[str, str]]:
@@ -107,7 +115,7 @@ def float_card_lines(lowered: Lowered, program: Program, table_bytes: int, stack
 def _accuracy(lowered: Lowered) -> list[tuple[str, str]]:
     """Return the accuracy of this number format and on which rows; the model's own only as what it is."""
     found, dtype = lowered.agreement, lowered.format.dtype
-    if (judged := lowered.judged) is not None:
+    if isinstance(judged := lowered.judged, Judged):
         return _judged_accuracy(judged, dtype if found is not None else "Python, as float64")
     told = known_accuracy(lowered.model.card)
     if told is None:
@@ -115,12 +123,48 @@ def _accuracy(lowered: Lowered) -> list[tuple[str, str]]:
     text = f"{percent(told.share)} on {told.rows} test rows in Python, as float64"
     if found is not None:
         text = f"not measured in {dtype} (calibrate on labelled rows for it); the real-valued model has {text}"
+    return [("accuracy", text), ("interval", told.in_words()), *_final_training(lowered)]
+
+
+def _final_training(lowered: Lowered) -> list[tuple[str, str]]:
+    """Return that the model is not quite the one that was tested, where that is so."""
     final_rows = lowered.model.card.get("final_rows")
     last = f"the model was trained at last on all {final_rows} rows, those of the test included, and not tested again"
+    return [] if final_rows is None else [("final training", last)]
+
+
+def _errors(lowered: Lowered) -> list[tuple[str, str]]:
+    """Return how far the values of a regression are off in this number format, and on which rows."""
+    found, dtype = lowered.agreement, lowered.format.dtype
+    if isinstance(judged := lowered.judged, JudgedValues):
+        return _judged_errors(judged, dtype if found is not None else "Python, as float64")
+    told = known_values(lowered.model.card)
+    if told is None:
+        return []
+    text = f"{told.figures} on {told.rows} test rows in Python, as float64"
+    if found is not None:
+        text = f"not measured in {dtype} (calibrate on labelled rows for it); the real-valued model has {text}"
+    mean = (
+        []
+        if told.mean_mae is None
+        else [("mean of training", f"as a value for all: mean error {bound(told.mean_mae)}")]
+    )
+    return [("errors", text), ("interval", told.in_words()), *mean, *_final_training(lowered)]
+
+
+def _judged_errors(found: JudgedValues, numbers: str) -> list[tuple[str, str]]:
+    """Return the errors on the calibration rows that were held out in training; where there is none, on all."""
+    held, real = found.held_out, found.real_held_out
+    if held is None or real is None:
+        return [
+            ("errors", f"{found.rows.figures} in {numbers} on {found.rows.rows} calibration rows"),
+            ("real-valued model", found.real.figures),
+            ("interval", f"{found.rows.in_words(may_be_known=True)}; none is known to be held out in training"),
+        ]
     return [
-        ("accuracy", text),
-        ("interval", told.in_words()),
-        *([] if final_rows is None else [("final training", last)]),
+        ("errors", f"{held.figures} in {numbers} on {held.rows} rows held out in training"),
+        ("real-valued model", real.figures),
+        ("interval", held.in_words()),
     ]
 
 

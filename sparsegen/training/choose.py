@@ -6,8 +6,9 @@ Rows of one group, such as the windows of one recording, are all on one side of 
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +18,7 @@ from sparsegen.arrays import Array
 from sparsegen.errors import DataError, OptionError, nearest
 from sparsegen.kernels import KERNELS
 from sparsegen.methods.shared.estimator import SparseClassifier, scale_gamma
+from sparsegen.methods.shared.sparse_estimator import SparseEstimator
 from sparsegen.model.confusion import METRICS, Confusion
 
 AUTO = "auto"
@@ -31,6 +33,7 @@ MAX_STEPS = 2000  # minibatches: more than 250 passes over the rows of a fold
 
 Splits = list[tuple[NDArray[np.intp], NDArray[np.intp]]]
 Groups = NDArray[np.int64]
+Kind = TypeVar("Kind", bound=SparseEstimator)
 
 
 @dataclass(frozen=True)
@@ -69,7 +72,7 @@ def search(
     from sklearn.model_selection import train_test_split
 
     require_metric(metric)
-    names = _searched(estimator)
+    names = searched(estimator)
     if not names:
         return None
     if (reason := too_few(y, groups)) is not None:
@@ -84,7 +87,7 @@ def search(
         warnings.simplefilter("ignore")  # about rare classes here and about candidates below, none about the result
         splits = _splits(X, y, groups, seed)
         folds = len(splits)
-        values = {"gamma": _gammas(X), "C": C_VALUES}
+        values = {"gamma": gamma_values(X), "C": C_VALUES}
         n_tried = sum(len(values[name]) for name in names) - (len(names) > 1)  # C_START has been tried by then
         with progress.task(f"choosing {' and '.join(names)}", n_tried * folds) as advance:
             trials = _Trials(estimator, X, y, splits, metric, advance)
@@ -162,7 +165,7 @@ class _Trials:
                 return score
         given = []
         for train, test in self._splits:
-            trial = _trial(self._estimator, parameters, len(train))
+            trial = quick_variant(self._estimator, parameters, len(train))
             with progress.silence():
                 given.append(_predict(trial, self._X, self._y, train, test))
             self._advance(" ".join(f"{name}={value:g}" for name, value in sorted(parameters.items(), reverse=True)))
@@ -173,30 +176,31 @@ class _Trials:
         return score
 
 
-def _searched(estimator: SparseClassifier) -> tuple[str, ...]:
-    """Return which of gamma and C to search; a kernel without a scale has no gamma to choose."""
-    names = [name for name in ("gamma", "C") if _is_auto(getattr(estimator, name, None))]
+def searched(estimator: SparseEstimator, names: Iterable[str] = ("gamma", "C")) -> tuple[str, ...]:
+    """Return which of these parameters to search; a kernel without a scale has no gamma to choose."""
+    names = [name for name in names if is_auto(getattr(estimator, name, None))]
     if "gamma" in names and KERNELS[estimator.kernel].scale_parameter is None:
         names.remove("gamma")
         estimator.set_params(gamma="scale")
     return tuple(names)
 
 
-def _is_auto(value: object) -> bool:
+def is_auto(value: object) -> bool:
+    """Return whether a parameter's value asks for a choice."""
     return isinstance(value, str) and value == AUTO
 
 
-def _gammas(X: Array) -> tuple[float, ...]:
+def gamma_values(X: Array) -> tuple[float, ...]:
     """Return the candidates, smoothest first, rounded: what is printed is what was used."""
     scale = scale_gamma(X)
     return tuple(float(f"{scale * factor:.4g}") for factor in GAMMA_FACTORS)
 
 
-def _trial(estimator: SparseClassifier, parameters: dict[str, float], n_rows: int) -> SparseClassifier:
+def quick_variant(estimator: Kind, parameters: dict[str, float], n_rows: int) -> Kind:
     """Return a quick variant of the estimator: a short descent, and no more vectors than a fold has rows."""
     from sklearn.base import clone
 
-    trial: SparseClassifier = clone(estimator).set_params(**parameters)
+    trial: Kind = clone(estimator).set_params(**parameters)
     given = trial.get_params(deep=False)
     if given.get("probability"):
         trial.set_params(probability=False)  # labels are compared

@@ -8,8 +8,9 @@ from typing import Any
 
 from sparsegen.data import Dataset
 from sparsegen.errors import OptionError
-from sparsegen.model.task import CLASSIFICATION, TASKS
+from sparsegen.model.task import CLASSIFICATION, REGRESSION, TASKS
 from sparsegen.training.train import train
+from sparsegen.training.values import train_values
 
 
 @dataclass(frozen=True)
@@ -24,6 +25,7 @@ class Trainer:
 
 TRAINERS: Mapping[str, Trainer] = {
     CLASSIFICATION: Trainer("slmc", train),
+    REGRESSION: Trainer("slmr", train_values),
 }
 """By task."""
 

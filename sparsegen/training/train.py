@@ -70,7 +70,7 @@ def train(
             estimator.set_params(**dict.fromkeys(left, AUTO))
         elif train_set.groups is not None:
             complaints.append(f"{' and '.join(left)} kept the default: cross-validation needs {lacking}")
-    scaler = _scaler(scale)
+    scaler = make_scaler(scale)
     check_sets(train_set, test_set, getattr(estimator, "n_vectors", None))
     started = time.perf_counter()
     with one_thread():
@@ -78,7 +78,7 @@ def train(
         result, confusion = report.measure(model, train_set, test_set)
         fitted, trained = model, train_set
         if final:
-            trained = _joined(train_set, test_set)
+            trained = joined(train_set, test_set)
             fitted, _, also = _fit(estimator, scaler, trained, seed, chosen_for)
             told += also
         seconds = time.perf_counter() - started
@@ -115,7 +115,7 @@ def data_card(model: SparseModel, trained: Dataset, scale: str) -> dict[str, Any
     } | ({} if projected is None else {"projected_ranges": projected})
 
 
-def _joined(train_set: Dataset, test_set: Dataset) -> Dataset:
+def joined(train_set: Dataset, test_set: Dataset) -> Dataset:
     """Return the rows of both sets, for the last training: what it learns from is tested no more."""
     X, y = (np.concatenate([getattr(part, name) for part in (train_set, test_set)]) for name in ("X", "y"))
     joined = data.from_arrays(X, y, train_set.feature_names, train_set.source)
@@ -232,7 +232,8 @@ def check_sets(train_set: Dataset, test_set: Dataset, n_vectors: object) -> None
         data.require_rows(train_set, n_vectors)
 
 
-def _scaler(scale: str) -> Any:
+def make_scaler(scale: str) -> Any:
+    """Return the scikit-learn scaler of a name, or ``None`` for none."""
     from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
     if scale not in SCALERS:

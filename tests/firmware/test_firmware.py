@@ -14,6 +14,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from golden_models import SMALL
 
 from sparsegen import cli
 from sparsegen.devices import DEVICES
@@ -93,6 +94,31 @@ def test_firmware_runs_and_agrees_with_python(board: str, numbers: Format, tmp_p
     chosen = rows[np.linspace(0, 39, MAX_EXAMPLES).astype(int)]
     assert said == [LABELS[i] for i in model.predict_index(chosen)]
     assert len(set(said)) > 1
+
+
+@pytest.mark.parametrize("numbers", [FLOAT32, Format(dtype="q7")], ids=["f32", "q7"])
+def test_firmware_of_a_regression_prints_values(
+    numbers: Format, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tools_of("uno")
+    lowered = TARGETS["c"].lower(SMALL["value"], numbers)
+    rows = np.random.default_rng(1).normal(size=(3, 3))
+    lines = emulate(build(make_firmware(lowered, BOARDS["uno"], rows), BOARDS["uno"], tmp_path / "right"))
+    assert succeeded(lines), lines
+    assert any(line.startswith("3 of 3 values as in Python, ") for line in lines)
+    said = [float(line.partition(": ")[2]) for line in lines if line.startswith("example ")]
+    expected = lowered.reference(rows)
+    assert said == pytest.approx(expected.scores[:, 0] * expected.unit, abs=2e-4)
+    monkeypatch.setattr(
+        program,
+        "expected_values",
+        lambda lowered, examples: np.array([-0.25, 3e9, 20.0]) if numbers is FLOAT32 else np.arange(3),
+    )
+    wrong = emulate(build(make_firmware(lowered, BOARDS["uno"], rows), BOARDS["uno"], tmp_path / "wrong"))
+    assert not succeeded(wrong)
+    if numbers is FLOAT32:
+        python = [line.partition("(Python: ")[2] for line in wrong if line.startswith("example ")]
+        assert python == ["-0.2500)", "more than 2000000000)", "20.0000)"]
 
 
 def test_the_command_shows_what_the_firmware_says(main: Main, tmp_path: Path) -> None:

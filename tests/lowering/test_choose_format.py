@@ -8,9 +8,11 @@ import numpy as np
 import pytest
 from golden_models import SMALL, model, rbf
 from integer_models import SIXTEEN
+from narrowing import a
 
 from benchmarks.trust._together import make_integer_case
 from sparsegen.errors import OptionError
+from sparsegen.lowering.agreement import Agreement
 from sparsegen.lowering.choose_format import choose_format, smallest_first
 from sparsegen.lowering.formats import Format
 
@@ -91,4 +93,4 @@ def test_without_labels_and_rows_changed_labels_near_the_vectors_count():
     choice = choose_format(model([rbf()], 4, 3, (0, 1)), Format("q7", "f32"), 100.0)
     assert choice.lowered.format.dtype == "q7c8"
     assert not choice.tried[0].calibrated
-    assert choice.tried[0].loss == pytest.approx(100.0 * (1.0 - choice.tried[0].same_labels))
+    assert choice.tried[0].loss == pytest.approx(100.0 * (1.0 - a(Agreement, choice.tried[0]).same_labels))

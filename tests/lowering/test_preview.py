@@ -5,11 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from golden_models import SMALL, wave
+from narrowing import a
 
 from sparsegen import data
 from sparsegen.lowering import lower, preview
 from sparsegen.lowering.formats import Format
 from sparsegen.lowering.integer_program import IntegerProgram
+from sparsegen.promised import Accuracy
 
 
 def test_what_is_told_is_what_is_exported(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -22,7 +24,7 @@ def test_what_is_told_is_what_is_exported(monkeypatch: pytest.MonkeyPatch) -> No
     for name, accuracy in told.items():
         program = lower(of, Format(name)).program
         assert isinstance(program, IntegerProgram)
-        assert accuracy.correct == np.count_nonzero(program.predict_index(program.inputs(X)) == y)
+        assert a(Accuracy, accuracy).correct == np.count_nonzero(program.predict_index(program.inputs(X)) == y)
         assert accuracy.rows == 60
     monkeypatch.setattr(preview, "MOST", 20 * of.n_features * of.n_vectors)
     assert {accuracy.rows for accuracy in dict(preview.preview(of, data.from_arrays(X, y))).values()} == {20}

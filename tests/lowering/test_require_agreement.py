@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from golden_models import model, rbf
-from narrowing import known
+from narrowing import a
 
 from sparsegen.errors import OptionError
 from sparsegen.lowering import lower
@@ -23,7 +23,7 @@ X = np.sin(np.arange(1, 1201) ** 1.5).reshape(400, 3)
 def refused(format, **changed):
     lowered = lower(IN_G, format)
     with pytest.raises(OptionError) as error:
-        require_agreement(replace(lowered, agreement=replace(known(lowered.agreement), **changed)))
+        require_agreement(replace(lowered, agreement=replace(a(Agreement, lowered.agreement), **changed)))
     return error.value
 
 

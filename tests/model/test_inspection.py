@@ -20,7 +20,8 @@ NAMES = ["<img src=x>", "\x1b[2J", "right\u202eleft"]
 def test_a_model_is_one_line_that_says_what_it_is(of):
     text = repr(of)
     assert text.startswith("<SparseModel ") and "\n" not in text and len(text) < 400
-    assert f"{of.n_vectors} vectors, {of.n_features} features, {len(of.classes)} classes" in text
+    gives = f"{len(of.classes)} classes" if of.has_classes else "one value"
+    assert f"{of.n_vectors} vectors, {of.n_features} features, {gives}" in text
     assert all(kernel.name in text for kernel in of.kernels)
 
 

@@ -12,11 +12,23 @@ from golden_models import SMALL, rows
 from sparsegen.model.describe import describe
 from sparsegen.model.predictions import predict
 
+VALUE = SMALL["value"]
 BINARY = SMALL["binary_rbf"]
 
 
+def test_predictions_of_a_regression_are_values() -> None:
+    X = rows(VALUE)
+    found = predict(VALUE, X)
+    assert found.labels == VALUE.predict(X).tolist()
+    assert (found.score_names, found.probabilities, found.unknown) == ((), None, 0)
+    header, *values = found.csv().splitlines()
+    assert header == "prediction"
+    assert [float(value) for value in values] == found.labels
+    assert found.test(VALUE, X, (VALUE.predict(X) + 0.5).astype(str)).rows.mae == pytest.approx(0.5)  # type: ignore[union-attr]
+
+
 def test_predictions_are_the_models() -> None:
-    for model in SMALL.values():
+    for model in [of for of in SMALL.values() if of.has_classes]:
         X = rows(model)
         found = predict(model, X)
         assert found.labels == model.predict(X).tolist()

@@ -37,9 +37,9 @@ def optimum(Phi: Array, y: Array, C: float | Array, epsilon: float = 0.0, delta:
         pull = 2.0 * C * np.sign(r) * np.clip(np.abs(r) - epsilon, 0.0, delta)
         return np.append(theta[:-1] - Phi.T @ pull, -pull.sum())
 
-    start = np.zeros(Phi.shape[1] + 1)
+    start: Array = np.zeros(Phi.shape[1] + 1)
     options = {"maxiter": 5000, "ftol": 0.0, "gtol": 1e-12}
-    return float(minimize(at, start, jac=slope, method="L-BFGS-B", options=options).fun)
+    return float(minimize(at, start, jac=slope, method="L-BFGS-B", options=options).fun)  # type: ignore[call-overload]
 
 
 def objective_of_vectors(

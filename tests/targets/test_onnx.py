@@ -26,6 +26,8 @@ GOLDEN = Path(__file__).parent.parent / "golden"
 DOCS = GOLDEN.parent.parent / "docs"
 
 
+CLASSIFIERS = {name: of for name, of in EVERY.items() if of.has_classes}
+"""Every kind that gives classes."""
 OPSETS = range(9, onnx.defs.onnx_opset_version() + 1)
 
 
@@ -60,10 +62,28 @@ def agree(of, X, labels, scores):
     assert labels.tolist() == of.predict(X).tolist()
 
 
-@pytest.mark.parametrize("name", EVERY)
+@pytest.mark.parametrize("name", CLASSIFIERS)
 def test_runtime_gives_scores_and_labels(name):
     X = rows(EVERY[name])
     agree(EVERY[name], X, *run(EVERY[name], X))
+
+
+@pytest.mark.parametrize("opset", [9, 12, 13, 17])
+def test_a_regression_gives_one_value_for_each_row(opset):
+    runtime = pytest.importorskip("onnxruntime")
+    of = SMALL["value"]
+    made, X = graph(of, opset=opset), rows(of).astype(np.float32)
+    session = runtime.InferenceSession(made, providers=["CPUExecutionProvider"])
+    assert [(one.name, one.shape) for one in session.get_outputs()] == [("value", ["n"])]
+    for (values,) in (
+        session.run(None, {"X": X}),
+        ReferenceEvaluator(onnx.load_model_from_string(made)).run(None, {"X": X}),
+    ):
+        assert np.allclose(values, of.predict(X), rtol=1e-6)
+    properties = {p.key: p.value for p in onnx.load_model_from_string(made).metadata_props}
+    assert properties["task"] == "regression" and "classes" not in properties
+    with pytest.raises(OptionError, match="values and no labels"):
+        graph(of, integer_labels=True)
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
@@ -105,7 +125,7 @@ def test_any_number_of_rows(name, n):
 
 
 def test_reference_evaluator_agrees():
-    for of in SMALL.values():
+    for of in CLASSIFIERS.values():
         X = rows(of)
         agree(of, X, *by_the_standard(graph(of), X.astype(np.float32)))
 
@@ -265,7 +285,7 @@ def quantized(made, folder):
 
 def test_quantize_dynamic_changes_no_score(tmp_path):
     """Distances are small differences of large numbers: rounded to 8 bits, nothing was left of them."""
-    for of in EVERY.values():
+    for of in CLASSIFIERS.values():
         made, X = graph(of), rows(of)
         before, after = evaluate(made, X), evaluate(quantized(made, tmp_path), X)
         assert before[0].tolist() == after[0].tolist()

@@ -120,7 +120,8 @@ class CCode:
             "n_features": lowered.n_features,
             "n_classes": len(lowered.model.classes),
             "n_outputs": n_outputs,
-            "is_binary": n_outputs == 1,
+            "has_classes": lowered.model.has_classes,
+            "is_binary": n_outputs == 1,  # and so is a regression: one score
             "votes": lowered.model.decision == VOTES,
             "input_type": c_type(lowered.input_dtype),
             "score_type": c_type(lowered.score_dtype),

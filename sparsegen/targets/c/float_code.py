@@ -199,7 +199,7 @@ def float_code(lowered: Lowered, program: Program, name: str, loops: str) -> CCo
             "projection_walk": make_walk(program.n_features, written_out=WRITTEN_OUT),
             "squares_walk": make_walk(program.n_seen, SQUARES_STEP),
             "tolerance": selftest.tolerance,
-            "checks_classes": selftest.clear,
+            "checks_classes": selftest.clear and lowered.model.has_classes,
             "selftest_classes": [int(c) for c in selftest.classes],
             **probability_values(lowered),
         },

@@ -22,6 +22,7 @@ from sparsegen.lowering.curves import (
 )
 from sparsegen.lowering.integer_program import IntegerProgram
 from sparsegen.lowering.lowered import Lowered
+from sparsegen.promised import bound
 from sparsegen.targets.c.avr import avr_values
 from sparsegen.targets.c.code import WORD, CCode, Table, c_type, index_type
 from sparsegen.targets.c.dsp import dsp_values
@@ -103,6 +104,7 @@ def integer_code(lowered: Lowered, program: IntegerProgram, name: str, loops: st
             "card": [*card, *range_lines(program), *lowered.promises],
             "n_vectors": len(program.vectors),
             "unit": program.unit,
+            "value_error": "" if lowered.guarantee is None else bound(float(lowered.guarantee.error.max())),
             "grid": c_type(program.numbers.index_dtype),
             "coef_type": c_type(program.numbers.coef_dtype),
             "has_shifts": program.shift is not None,

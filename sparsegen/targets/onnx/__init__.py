@@ -1,7 +1,7 @@
 """ONNX: one graph of plain operators; input ``X`` (n, d), outputs ``label`` (n,) and ``scores`` (n, n_classes).
 
 A model with probabilities has the output ``probabilities`` (n, n_classes) too, and, where a confidence is asked for,
-``predict_or_reject`` (n,).
+``predict_or_reject`` (n,). A regression has one output, ``value`` (n,).
 
 The graph computes the same program as the C export, so both agree. The largest score decides the label, and the first
 wins on ties. Names and shapes are skl2onnx's where it has them.
@@ -19,10 +19,18 @@ from sparsegen.errors import OptionError
 from sparsegen.lowering.lowered import Lowered
 from sparsegen.lowering.probabilities import FloatProbabilities
 from sparsegen.lowering.program import Program
+from sparsegen.model.task import CLASSIFICATION
 from sparsegen.targets import PORTABLE, TARGETS, Export, Target
 from sparsegen.targets.card import float_card_lines
 from sparsegen.targets.onnx.graph import Graph
-from sparsegen.targets.onnx.outputs import SCORES, add_label, add_probabilities, add_rejection, declare_scores
+from sparsegen.targets.onnx.outputs import (
+    SCORES,
+    add_label,
+    add_probabilities,
+    add_rejection,
+    add_value,
+    declare_scores,
+)
 from sparsegen.targets.onnx.scores import add_scores
 from sparsegen.targets.render import check_name
 from sparsegen.version import __version__
@@ -30,6 +38,7 @@ from sparsegen.version import __version__
 OLDEST_OPSET = 9
 DEFAULT_OPSET = 17
 GRAPH_DOC = "A sparse kernel machine: a score per class, and the class of the largest; the first wins on ties."
+VALUE_DOC = "A sparse kernel machine: a value for each row."
 
 
 @dataclass(frozen=True)
@@ -74,16 +83,23 @@ class Onnx(Target):
         graph = Graph(self.opset)
         rows = graph.rows("X", program.n_features, self.input_dtype)
         add_scores(graph, program, rows, output=SCORES)
-        add_label(graph, model, integers=self.integer_labels)  # outputs in the order in which a runtime gives them
-        declare_scores(graph, model)
+        if model.has_classes:
+            add_label(graph, model, integers=self.integer_labels)  # outputs in the order in which a runtime gives them
+            declare_scores(graph, model)
+        else:
+            self._require_classes()
+            add_value(graph)
         if isinstance(made := lowered.probabilities, FloatProbabilities):
             add_probabilities(graph, made)
             if made.rejects_below is not None:
                 add_rejection(graph, made)
         card = dict(float_card_lines(lowered, program, graph.table_bytes))
-        proto = graph.proto(name, GRAPH_DOC, documentation(card), __version__)
+        doc = GRAPH_DOC if model.has_classes else VALUE_DOC
+        proto = graph.proto(name, doc, documentation(card), __version__)
         labels = "indices" if self.integer_labels else "classes"
-        documents = {"classes": json.dumps(list(model.classes)), "labels": labels, "card": json.dumps(card)}
+        of_classes = {"classes": json.dumps(list(model.classes)), "labels": labels} if model.has_classes else {}
+        of_task = {} if model.task == CLASSIFICATION else {"task": model.task}
+        documents = {**of_task, **of_classes, "card": json.dumps(card)}
         onnx.helper.set_model_props(proto, documents)
         onnx.checker.check_model(proto, full_check=True)
         return Export(
@@ -99,6 +115,11 @@ class Onnx(Target):
             input_dtype=self.input_dtype,
             lowered=lowered,
         )
+
+    def _require_classes(self) -> None:
+        """Raise an error where something is asked for that a graph which gives values does not have."""
+        if self.integer_labels:
+            raise OptionError("a regression gives values and no labels, which cannot be integers; leave them out")
 
     @property
     def input_dtype(self) -> np.dtype[Any]:

@@ -19,7 +19,7 @@ from sparsegen.targets import FLOAT
 if TYPE_CHECKING:
     import onnx
 
-AXES_ARE_AN_INPUT_SINCE = {"Unsqueeze": 13, "ReduceSum": 13, "ReduceL1": 18, "ReduceSumSquare": 18}
+AXES_ARE_AN_INPUT_SINCE = {"Squeeze": 13, "Unsqueeze": 13, "ReduceSum": 13, "ReduceL1": 18, "ReduceSumSquare": 18}
 """The opset from which an operator takes its axes as a tensor; they are an attribute before."""
 FIRST_LARGEST_SINCE = 12
 """The opset from which ArgMax says which of several equal scores it means. Runtimes take the first before it, too."""

@@ -11,6 +11,7 @@ from sparsegen.targets.onnx.graph import Graph
 
 SCORES = "scores"
 """The tensor of scores, a column per class, from which every other output is made."""
+VALUE = "value"
 PROBABILITIES = "probabilities"
 PREDICT_OR_REJECT = "predict_or_reject"
 
@@ -27,6 +28,12 @@ def add_label(graph: Graph, model: SparseModel, *, integers: bool) -> None:
     is_text = isinstance(model.classes[0], str) and not is_index
     meaning = "index of the class among the metadata's classes" if integers else "the class"
     graph.output("label", np.dtype(np.object_ if is_text else np.int64), doc=meaning)
+
+
+def add_value(graph: Graph) -> None:
+    """Add the value of a regression, which is its only score."""
+    graph.over_axes("Squeeze", SCORES, [1], output=VALUE)
+    graph.output(VALUE, np.dtype(np.float32), doc="the value, in the unit of the training targets")
 
 
 def _counted(graph: Graph, model: SparseModel) -> tuple[str, str]:

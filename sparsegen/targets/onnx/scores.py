@@ -2,7 +2,7 @@
 
 A runtime spends more on starting a node than on its arithmetic for one row, so nodes are few: ``Gemm`` takes a product
 and a sum at once. The graph has a column of scores per class, for two classes as well: their scores are opposite
-numbers, so that the largest score decides the label of every model.
+numbers, so that the largest score decides the label of every model. A regression has one column, its value.
 """
 
 from __future__ import annotations
@@ -20,18 +20,19 @@ OPERATOR_OF: dict[type[Expr], str] = {Add: "Add", Mul: "Mul", Exp: "Exp", Recipr
 
 
 def add_scores(graph: Graph, program: Program, rows: str, *, output: str) -> None:
-    """Add every node from the raw rows to the (n, n_classes) scores."""
+    """Add every node from the raw rows to the (n, n_classes) scores, or the (n, 1) values."""
+    columns = _per_class if program.classes else np.asarray
     features = _prepared(graph, program, rows)
     terms: list[tuple[str, Array]] = []
     for i, part in enumerate(program.parts):
         known: dict[Expr, str] = {Core(): _arguments(graph, part, i, features)}
         for k, outer in enumerate(part.outers):
             terms.append((_expression(graph, outer, known, f"kernel{len(terms)}"), part.coef[:, k, :]))
-    total = graph.constant("intercept", _per_class(program.intercept))
+    total = graph.constant("intercept", columns(program.intercept))
     for k, (values, coef) in enumerate(terms):
         so_far = output if k == len(terms) - 1 else f"sum{k}"
         doc = "kernel values by coefficients"
-        total = graph.product(values, _per_class(coef).T, total, name=f"coef{k}", output=so_far, doc=doc)
+        total = graph.product(values, columns(coef).T, total, name=f"coef{k}", output=so_far, doc=doc)
 
 
 def _per_class(outputs: Array) -> Array:

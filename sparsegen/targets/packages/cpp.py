@@ -18,8 +18,9 @@ class Cpp(Package):
 
     def files(self, model: PackagedModel) -> dict[str, bytes]:
         """Return ``<name>.hpp``, the C behind it, and an example."""
+        first = [one.constant for one in model.code.values["classes"][:1]]
         return {
-            f"{model.name}.hpp": model.render("cpp/model.hpp.j2", first_class=model.code.values["classes"][0].constant),
+            f"{model.name}.hpp": model.render("cpp/model.hpp.j2", first_class="".join(first)),
             f"{model.name}.h": model.header,
             f"{model.name}.c": model.source,
             "example_main.cpp": model.render("cpp/example_main.cpp.j2"),

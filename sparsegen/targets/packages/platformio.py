@@ -37,7 +37,7 @@ def _manifest(model: PackagedModel) -> dict[str, object]:
         "version": model.version,
         "description": model.description,
         "license": "0BSD",
-        "keywords": ["classifier", "machine-learning", "tinyml"],
+        "keywords": [model.kind.replace(" ", "-"), "machine-learning", "tinyml"],
         "frameworks": "*",
         "platforms": "*",
         "headers": f"{model.name}.h",

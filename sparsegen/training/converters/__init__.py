@@ -16,7 +16,8 @@ import sklearn
 from sparsegen.arrays import Array
 from sparsegen.errors import OptionError
 from sparsegen.kernels import BoundKernel
-from sparsegen.methods.shared.estimator import SparseClassifier, model_labels
+from sparsegen.methods.shared.estimator import model_labels
+from sparsegen.methods.shared.sparse_estimator import SparseEstimator
 from sparsegen.model import LARGEST, SparseModel, Transform
 from sparsegen.registry import Registry
 from sparsegen.training.fitted import entry_for, name_of, names_of, parameters_of, require_fitted
@@ -49,7 +50,7 @@ def convert(estimator: Any) -> SparseModel:
     """Return the model that decides as a fitted estimator does."""
     converter = entry_for(estimator, CONVERTERS.values())
     if converter is None:
-        others = [entry for entry in CONVERTERS.values() if SparseClassifier not in entry.kinds]
+        others = [entry for entry in CONVERTERS.values() if SparseEstimator not in entry.kinds]
         raise OptionError(
             f"{name_of(estimator)} cannot be converted; train a sparsegen method or one of: {names_of(others)}"
         )

@@ -2,7 +2,7 @@
 
 #include "integer_avr.h"
 
-#if INTEGER_AVR_EXPORT != 0xf1f97a49u
+#if INTEGER_AVR_EXPORT != 0x5d4d7af9u
 #error "this file and integer_avr.h are from different exports; export both again"
 #endif
 
@@ -53,7 +53,7 @@ static const INTEGER_AVR_ROM struct integer_avr_row {
 #define INTEGER_AVR_ASM static __attribute__((noinline))
 #endif
 /* The kernel value of one row, in assembly: the same as in the portable loop below. */
-INTEGER_AVR_ASM int integer_avr_value(const uint16_t *x, const INTEGER_AVR_ROM uint16_t *at, uint32_t squares)
+INTEGER_AVR_ASM int integer_avr_kernel_value(const uint16_t *x, const INTEGER_AVR_ROM uint16_t *at, uint32_t squares)
 {
     uint32_t dot;
     uint32_t d;
@@ -264,7 +264,7 @@ static int32_t integer_avr_score(const int16_t *x)
     squares += (uint32_t)q[16] * q[16];
     for (r = integer_avr_rows; r != (integer_avr_rows + 3); ++r) {
 #if defined(INTEGER_AVR_ASM)
-        const int value = integer_avr_value(q, r->at, squares);
+        const int value = integer_avr_kernel_value(q, r->at, squares);
 
         score += (int32_t)r->coef[0] * value;
 #else

@@ -50,7 +50,7 @@
 #include <stdint.h>
 
 /* Which export this is: its source refuses the header of another. */
-#define INTEGER_AVR_EXPORT 0xf1f97a49u
+#define INTEGER_AVR_EXPORT 0x5d4d7af9u
 #define INTEGER_AVR_FEATURES 17
 #define INTEGER_AVR_CLASSES 2
 #define INTEGER_AVR_OUTPUTS 1

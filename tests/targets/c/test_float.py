@@ -128,8 +128,10 @@ def test_object_needs_no_library_and_writes_no_data(device, all_in_one, tmp_path
     writable = {s.name: s["sh_size"] for s in elf.iter_sections() if s["sh_flags"] & 1 and s["sh_flags"] & 2}
     assert sum(writable.values()) == 0, writable
     defined = {s.name for s in symbols(elf) if s["st_info"]["bind"] == "STB_GLOBAL"}
-    functions = ("scores", "predict", "predict_score", "label", "selftest")
-    public = {f"{name}_{function}" for name in EVERY for function in functions}
+    of_classes, of_value = ("scores", "predict", "predict_score", "label", "selftest"), ("scores", "value", "selftest")
+    public = {
+        f"{name}_{function}" for name, of in EVERY.items() for function in (of_classes if of.has_classes else of_value)
+    }
     public |= {f"{name}_probabilities" for name, of in EVERY.items() if of.calibration is not None}
     assert defined - undefined == public
 

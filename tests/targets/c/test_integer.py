@@ -160,10 +160,11 @@ def test_object_needs_no_library_and_writes_no_data(device, integer_exports, one
     undefined = {s.name for s in found if s["st_shndx"] == "SHN_UNDEF"} - {""}
     assert {name for name in undefined if not re.fullmatch(HELPERS, name)} == set()
     assert sum(s["sh_size"] for s in elf.iter_sections() if s["sh_flags"] & 1 and s["sh_flags"] & 2) == 0
+    of_classes, of_value = ("predict", "predict_score", "label"), ("value",)
     public = {
         f"{name}_{function}"
-        for name in integer_exports
-        for function in ("scores", "predict", "predict_score", "in_range", "label", "selftest")
+        for name, export in integer_exports.items()
+        for function in ("scores", "in_range", "selftest", *(of_classes if export.has_classes else of_value))
     }
     assert {s.name for s in found if s["st_info"]["bind"] == "STB_GLOBAL"} - undefined == public
 

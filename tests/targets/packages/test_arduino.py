@@ -11,6 +11,8 @@ from golden_models import SMALL, model, rbf
 from wrapped import COUNTS, HOSTILE, built, packed
 
 from sparsegen.errors import OptionError
+from sparsegen.lowering import lower
+from sparsegen.lowering.formats import Format
 from sparsegen.targets import TARGETS
 
 CATEGORIES = {
@@ -35,6 +37,7 @@ struct SerialStub {
     void print(const __FlashStringHelper *);
     void print(const char *);
     void print(int);
+    void print(double, int);
     void println(const __FlashStringHelper *);
     void println(unsigned long);
 };
@@ -54,6 +57,7 @@ SerialStub::operator bool() { return true; }
 void SerialStub::print(const __FlashStringHelper *text) { fputs(reinterpret_cast<const char *>(text), stdout); }
 void SerialStub::print(const char *text) { fputs(text, stdout); }
 void SerialStub::print(int value) { printf("%d", value); }
+void SerialStub::print(double value, int digits) { printf("%.*f", digits, value); }
 void SerialStub::println(const __FlashStringHelper *text) { print(text); putchar('\\n'); }
 void SerialStub::println(unsigned long value) { printf("%lu\\n", value); }
 unsigned long micros() { static unsigned long now = 0; return now += 7; }
@@ -78,6 +82,7 @@ void SerialStub::print(const __FlashStringHelper *text)
 }
 void SerialStub::print(const char *text) { while (*text) { put(*text++); } }
 void SerialStub::print(int value) { char text[8]; print(itoa(value, text, 10)); }
+void SerialStub::print(double value, int digits) { char text[24]; print(dtostrf(value, 1, digits, text)); }
 void SerialStub::println(const __FlashStringHelper *text) { print(text); put('\\n'); }
 void SerialStub::println(unsigned long value) { char text[12]; print(ultoa(value, text, 10)); put('\\n'); }
 unsigned long micros() { return 0; }
@@ -188,6 +193,18 @@ def test_the_sketch_checks_the_model_and_prints_predictions(of, tmp_path):
     label = re.fullmatch(r"class (\d), label (\w+), microseconds 7", printed[2])
     assert label and str(SMALL[of].classes[int(label[1])]) == label[2]
     assert printed[3] == "1000 ms" and printed[4] == printed[2]
+
+
+@pytest.mark.parametrize("dtype", ["f32", "q15"])
+def test_the_sketch_of_a_regression_prints_values(dtype, tmp_path):
+    lowered = lower(SMALL["value"], Format(dtype))
+    package = packed("arduino", SMALL["value"], "m", tmp_path / "m", numbers=Format(dtype))
+    printed = run_sketch(package, tmp_path)
+    value = re.fullmatch(r"value (-?\d+\.\d{4}), microseconds 7", printed[2])
+    assert printed[1] == "self-test ok" and value
+    expected = lowered.reference(lowered.selftest.rows[:1])
+    assert float(value[1]) == pytest.approx(float(expected.scores[0, 0] * expected.unit), abs=1e-4)
+    assert "m_value\tKEYWORD2" in package.texts()["keywords.txt"]
 
 
 def test_the_sketch_of_an_integer_model_holds_integers(counts, tmp_path):

@@ -42,6 +42,7 @@ extern mp_obj_t const mp_const_none, mp_const_empty_tuple;
 #define MP_QSTR_predict "predict"
 #define MP_QSTR_scores "scores"
 #define MP_QSTR_label "label"
+#define MP_QSTR_value "value"
 #define MP_QSTR_selftest "selftest"
 #define MP_QSTR_FEATURES "FEATURES"
 #define MP_QSTR_CLASSES "CLASSES"
