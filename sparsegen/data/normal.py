@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
-from sparsegen.data.checks import Labels, count, frozen, listed, short
-from sparsegen.data.dataset import Dataset
+from sparsegen.data.checks import Labels, count, frozen, listed, printable, short
+from sparsegen.data.dataset import Dataset, taken
+from sparsegen.data.holdout import TellsNormal
 from sparsegen.errors import DataError, nearest
 
 ANOMALY, NORMAL = "anomaly", "normal"
@@ -16,13 +18,13 @@ OUTLIER_LABELS = {"-1", "1"}
 MIN_ROWS = 2
 
 
-def normal_label(dataset: Dataset, wanted: str | None = None) -> str:
+def normal_label(y: Labels, source: str, wanted: str | None = None) -> str:
     """Return which label is that of normal rows, as text; ``wanted`` says so where the labels do not."""
-    labels = [str(label) for label in np.unique(dataset.y).tolist()]
+    labels = [str(label) for label in np.unique(y).tolist()]
     if wanted is not None:
         if wanted not in labels:
             raise DataError(
-                f"no row of {dataset.source} has the label {short(wanted)}{nearest(wanted, labels)}, which normal rows "
+                f"no row of {source} has the label {short(wanted)}{nearest(wanted, labels)}, which normal rows "
                 f"should have; its labels are {listed(labels)}",
                 change={"normal": ""},
             )
@@ -34,15 +36,45 @@ def normal_label(dataset: Dataset, wanted: str | None = None) -> str:
     if set(labels) == OUTLIER_LABELS:
         return "1"
     raise DataError(
-        f"which of the labels of {dataset.source} is that of normal rows is not clear: {listed(labels)}; name it",
+        f"which of the labels of {source} is that of normal rows is not clear: {listed(labels)}; name it",
         change={"normal": "LABEL"},
     )
+
+
+def teller(source: str, wanted: str | None = None) -> TellsNormal:
+    """Return what tells which labels of rows from ``source`` are normal; it raises an error where that is not clear."""
+
+    def tells(y: Labels) -> NDArray[np.bool_]:
+        return np.asarray(normal_or_not(y, normal_label(y, source, wanted)) == NORMAL)
+
+    return tells
 
 
 def normal_or_not(y: Labels, normal: str) -> Labels:
     """Return labels as ``normal`` and ``anomaly``: normal where the label, as text, is the one named."""
     distinct, codes = np.unique(y, return_inverse=True)
-    return frozen(np.array([NORMAL if str(label) == normal else ANOMALY for label in distinct.tolist()])[codes])
+    is_normal = np.array([str(label) == normal for label in distinct.tolist()], dtype=np.bool_)
+    return frozen(np.where(is_normal[codes], NORMAL, ANOMALY))
+
+
+def labels_of_detector(y: Labels, source: str, normal: str | None) -> Labels:
+    """Return labels of a file as ``normal`` and ``anomaly``; ``normal`` is what it called normal rows in training.
+
+    They may be called so in the file as well. Where nothing is known of training, 1 is normal and -1 is not.
+    """
+    labels = {str(label) for label in np.unique(y).tolist()}
+    if normal in labels:
+        return normal_or_not(y, str(normal))
+    if normal is None and labels <= OUTLIER_LABELS:
+        return normal_or_not(y, "1")
+    if labels <= {ANOMALY, NORMAL}:
+        return y
+    known = "" if normal is None else f" the label {short(normal)}, as normal rows had in training, nor"
+    raise DataError(
+        f"no row of {printable(source)} has{known} the label {NORMAL!r}; its labels are {listed(sorted(labels))}: name "
+        f"the column that holds the labels, or call the rows {NORMAL!r} and {ANOMALY!r} in it",
+        change={"label": ""},
+    )
 
 
 def told_apart(dataset: Dataset, normal: str) -> Dataset:
@@ -50,12 +82,10 @@ def told_apart(dataset: Dataset, normal: str) -> Dataset:
     return replace(dataset, y=normal_or_not(dataset.y, normal))
 
 
-def part_of(dataset: Dataset, rows: Labels) -> Dataset:
-    """Return the rows that a mask keeps, with their groups."""
-    keep = np.flatnonzero(rows)
-    groups = None if dataset.groups is None else dataset.groups[keep]
-    places = None if dataset.rows is None else dataset.rows[keep]
-    return replace(dataset, X=dataset.X[keep], y=dataset.y[keep], groups=groups, rows=places)
+def part_of(dataset: Dataset, rows: NDArray[np.bool_]) -> Dataset:
+    """Return the rows that a mask keeps, one at least, with their groups."""
+    part = taken(dataset, np.flatnonzero(rows))
+    return part if dataset.rows is not None else replace(part, rows=None)
 
 
 def require_normal_rows(dataset: Dataset, n_vectors: object) -> None:
