@@ -89,6 +89,11 @@ def percent(share: float) -> str:
     return f"{_rounded(100 * _exact(share), ROUND_FLOOR)} %"
 
 
+def at_most_percent(share: float) -> str:
+    """Return a share of what one wants little of as a percentage, rounded up."""
+    return f"{_rounded(100 * _exact(share), ROUND_CEILING)} %"
+
+
 def points(lost: float) -> str:
     """Return percentage points that are lost, rounded up."""
     return str(_rounded(_exact(lost), ROUND_CEILING))

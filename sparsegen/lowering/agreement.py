@@ -131,7 +131,7 @@ def compare_labels(
         wanted = label_indices(model, labels)
         right, real_right = ours == wanted, real == wanted
         correct, real_correct = int(np.count_nonzero(right)), int(np.count_nonzero(real_right))
-        found = judge(model, right, real_right, held)
+        found = judge(model, right, real_right, held, wanted)
     same = int(np.count_nonzero(real == ours))
     lost_class = _lost_class(model, real, ours)
     return Agreement(dtype, len(real), calibrated, same, correct, real_correct, lost_class, found)

@@ -29,7 +29,8 @@ from sparsegen.promised import Accuracy
 from sparsegen.threads import one_thread
 from sparsegen.training import report
 from sparsegen.training.choose import AUTO, search
-from sparsegen.training.train import check_sets, data_card, parameter_sentence
+from sparsegen.training.guarded import parameter_sentence
+from sparsegen.training.train import check_sets, data_card
 from sparsegen.version import __version__
 
 STARTS, MAX_ITER, TOL = 2, 200, 1e-6

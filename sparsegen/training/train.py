@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import inspect
-import re
 import time
-import warnings
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -14,11 +12,10 @@ import numpy as np
 from sparsegen import data
 from sparsegen.arrays import Array
 from sparsegen.data import Dataset
-from sparsegen.errors import DataError, ModelError, OptionError, SparsegenError, nearest
+from sparsegen.errors import DataError, OptionError, nearest
 from sparsegen.kernels import KERNELS
 from sparsegen.methods import classifier
 from sparsegen.methods.shared.estimator import SparseClassifier
-from sparsegen.methods.shared.sklearn_private import InvalidParameterError
 from sparsegen.methods.shared.sparse_estimator import SparseEstimator
 from sparsegen.model import SparseModel
 from sparsegen.model.card import LARGEST
@@ -27,6 +24,7 @@ from sparsegen.threads import one_thread
 from sparsegen.training import report
 from sparsegen.training.choose import ACCURACY, AUTO, BALANCED, SearchResult, require_metric, search, too_few
 from sparsegen.training.from_sklearn import from_sklearn
+from sparsegen.training.guarded import check_seed, guarded
 from sparsegen.training.probabilities import probability_card
 from sparsegen.training.rare_classes import few_row_warnings, weights_by_label
 from sparsegen.training.report import TrainingReport, some
@@ -55,8 +53,7 @@ def train(
     ``balanced`` where classes have weights. ``final`` trains once more on all rows with the same parameters, after the
     test.
     """
-    if not 0 <= seed < 2**32:
-        raise OptionError(f"the seed must lie between 0 and {2**32 - 1}, but it is {seed}")
+    check_seed(seed)
     require_metric(metric or ACCURACY)
     estimator = make_estimator(method, {**(parameters or {}), "random_state": seed})
     estimator.set_params(class_weight=weights_by_label(estimator.class_weight, train_set.y))
@@ -163,48 +160,15 @@ def _fit(
     estimator: SparseClassifier, scaler: Any, train_set: Dataset, seed: int, metric: str
 ) -> tuple[SparseModel, SearchResult | None, list[str]]:
     """Return the model, the search for its parameters, and what training warned of."""
-    from sklearn.exceptions import ConvergenceWarning
     from sklearn.pipeline import make_pipeline
 
-    try:
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
-            rows = train_set.X if scaler is None else scaler.fit_transform(train_set.X)
-            found = search(estimator, rows, train_set.y, seed, groups=train_set.groups, metric=metric)
-            together = {"groups": train_set.groups} if getattr(estimator, "probability", False) else {}
-            estimator.fit(rows, train_set.y, **together)
-            model = from_sklearn(estimator if scaler is None else make_pipeline(scaler, estimator))
-    except InvalidParameterError as error:
-        raise OptionError(parameter_sentence(str(error))) from None
-    except (ArithmeticError, ValueError) as error:  # NumPy's and SciPy's words for numbers that grew out of range
-        if isinstance(error, SparsegenError) and not isinstance(error, ModelError):
-            raise
-        raise OptionError(
-            f"training broke down ({str(error).rstrip('.')}); bring gamma and C closer to 1, or scale the features"
-        ) from error
-    # Overflow on the way (RuntimeWarning) is no news to the user where the model came out finite.
-    told = [str(warning.message) for warning in caught if issubclass(warning.category, ConvergenceWarning)]
-    return model, found, list(dict.fromkeys(told))
-
-
-def parameter_sentence(text: str) -> str:
-    """Return scikit-learn's complaint about a parameter as one sentence without its types and sets."""
-    match = re.fullmatch(r"The '(\w+)' parameter of \w+ must be (.+)\. Got (.+) instead\.", text, re.DOTALL)
-    if match is None:
-        return " ".join(text.split())
-    name, allowed, value = match.groups()
-    allowed = re.sub(r"an? (?:str|\w+) among \{(.*?)\}", lambda m: " or ".join(sorted(m[1].split(", "))), allowed)
-    allowed = re.sub(r"(an int|a float) in the range ([\[(])(\S+), (\S+)([\])])", _range_words, allowed)
-    allowed = allowed.replace("an instance of 'str'", "a name").replace("an instance of 'dict'", "a mapping")
-    allowed = allowed.replace(" or None", "")
-    return f"{name} is {' '.join(value.split())[:60]}, but must be {allowed}"
-
-
-def _range_words(match: re.Match[str]) -> str:
-    kind, opening, low, high, closing = match.groups()
-    limits = [f"{'>=' if opening == '[' else '>'} {float(low):g}"] if low != "-inf" else []
-    limits += [f"{'<=' if closing == ']' else '<'} {float(high):g}"] if high != "inf" else []
-    return f"a {'whole' if kind == 'an int' else 'finite'} number {' and '.join(limits)}".rstrip()
+    with guarded("gamma and C") as told:
+        rows = train_set.X if scaler is None else scaler.fit_transform(train_set.X)
+        found = search(estimator, rows, train_set.y, seed, groups=train_set.groups, metric=metric)
+        together = {"groups": train_set.groups} if getattr(estimator, "probability", False) else {}
+        estimator.fit(rows, train_set.y, **together)
+        model = from_sklearn(estimator if scaler is None else make_pipeline(scaler, estimator))
+    return model, found, told
 
 
 def check_sets(train_set: Dataset, test_set: Dataset, n_vectors: object) -> None:
