@@ -5,6 +5,7 @@ from __future__ import annotations
 from sparsegen.errors import SparsegenError
 
 FLAGS = {
+    "C": "--C",
     "class_weight": "--class-weight",
     "drop": "--drop",
     "dtype": "--dtype",
@@ -14,9 +15,11 @@ FLAGS = {
     "label": "--label",
     "max_loss": "--max-loss",
     "missing": "--missing",
+    "normal": "--normal",
     "output": "-o",
     "port": "--port",
     "probability": "--probability",
+    "projection": "--projection",
     "ratio": "--ratio",
     "rows": "--calibrate",
     "target": "--target",

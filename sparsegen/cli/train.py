@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from sparsegen.cli.anomaly_training import print_anomaly_training
 from sparsegen.cli.app import app
 from sparsegen.cli.console import progress_bars
 from sparsegen.cli.options import (
@@ -29,6 +31,13 @@ from sparsegen.cli.training import print_training
 from sparsegen.cli.value_training import print_value_training
 from sparsegen.errors import OptionError
 
+PRINTERS: Mapping[str, Callable[..., None]] = {
+    "classification": print_training,
+    "anomaly": print_anomaly_training,
+    "regression": print_value_training,
+}
+"""By task."""
+
 
 @app.command()
 def train(
@@ -39,13 +48,29 @@ def train(
     drop: DroppedColumns = None,
     missing: Missing = "error",
     task: Annotated[
-        str, typer.Option(metavar="classify|anomaly|regress", help="What the labels are: classes, or values.")
+        str,
+        typer.Option(metavar="classify|anomaly|regress", help="What labels are: classes, normal or not, values."),
     ] = "classify",
+    normal: Annotated[
+        str | None,
+        typer.Option(
+            metavar="LABEL", help="Of anomalies: the label of normal rows.", show_default="normal, or 1 of 1 and -1"
+        ),
+    ] = None,
+    unlabelled: Annotated[
+        bool, typer.Option("--unlabelled", help="Of anomalies: the file has no labels, and every row is normal.")
+    ] = False,
+    nu: Annotated[
+        float | None,
+        typer.Option(
+            help="Of anomalies: at most this share of the training rows may lie outside.", show_default="0.05"
+        ),
+    ] = None,
     method: Annotated[
         str | None,
         typer.Option(
             help="Training method; see: sparsegen list methods.",
-            show_default="slmc; slmr for values",
+            show_default="slmc; slmo for anomalies, slmr for values",
         ),
     ] = None,
     vectors: Annotated[
@@ -87,9 +112,9 @@ def train(
     metric: Annotated[
         str | None,
         typer.Option(
-            metavar="accuracy|balanced|f1|r2|mae",
-            help="What gamma and C are chosen for; r2 or mae of values.",
-            show_default="accuracy; balanced with --class-weight; r2",
+            metavar="accuracy|balanced|f1|auc|r2|mae",
+            help="What gamma and C are chosen for; auc of anomalies, r2 or mae of values.",
+            show_default="accuracy; balanced with --class-weight; auc; r2",
         ),
     ] = None,
     projection: Annotated[
@@ -130,6 +155,7 @@ def train(
         "kernel": kernel,
         "gamma": None if gamma is None else number_or_word("gamma", gamma, ("scale", "auto")),
         "C": None if C is None else number_or_word("C", C, ("auto",)),
+        "nu": nu,
         "n_vectors": vectors,
         "ratio": ratio,
         "class_weight": None if class_weight is None else _class_weight(class_weight),
@@ -140,12 +166,16 @@ def train(
     parameters |= _settings(settings or [], {**given, "random_state": seed})
 
     from sparsegen import data
+    from sparsegen.data.normal import NORMAL, teller
     from sparsegen.files import require_writable
     from sparsegen.lowering.preview import preview
-    from sparsegen.model.task import task_named
+    from sparsegen.model.task import ANOMALY, task_named
     from sparsegen.training.tasks import train_for
 
     wanted = task_named(task)
+    is_detector = wanted.name == ANOMALY
+    if unlabelled and not is_detector:
+        raise OptionError("--unlabelled goes with --task anomaly: others learn from labels")
     require_writable(output, force=force)
     with progress_bars():
         train_set, test_set = data.read_train_and_test(
@@ -158,6 +188,8 @@ def train(
             drop=column_names(drop),
             missing=missing,
             has_classes=wanted.has_classes,
+            is_normal=teller(data_file.name, normal) if is_detector else None,
+            label_of_all=(normal or NORMAL) if unlabelled else None,
             test_size=data.TEST_SIZE if test_size is None else test_size,
         )
         report = train_for(
@@ -170,11 +202,12 @@ def train(
             parameters=parameters,
             metric=metric,
             final=final,
+            normal=normal,
         )
+        tested_on = report.test_set if is_detector else test_set
         report.model.save(output, force=force)
-        integers: dict[str, Any] = dict(preview(report.tested, test_set))
-    print_any = print_training if wanted.has_classes else print_value_training
-    print_any(report, integers, output, as_json, verbose=verbose)
+        integers: dict[str, Any] = dict(preview(report.tested, tested_on))
+    PRINTERS[wanted.name](report, integers, output, as_json, verbose=verbose)
 
 
 def _class_weight(text: str) -> str | dict[str, float]:
