@@ -29,16 +29,20 @@ class DetectorQuality:
         return {"false_alarms": _document(self.alarms), "detections": _document(self.detections), "roc_area": self.area}
 
     def lines(self, rows: str = "rows", *, may_be_known: bool = False) -> list[tuple[str, str]]:
-        """Return what was found in words: shares rounded to the worse side, with intervals; ``rows`` says of which."""
-        facts = []
+        """Return what was found in words; ``rows`` says of which rows, which the model may know from training."""
+        told = self.shares(rows, may_be_known=may_be_known)
+        return [(name, f"{share} ({interval}){caution}") for name, share, interval, caution in told]
+
+    def shares(self, rows: str = "rows", *, may_be_known: bool = False) -> list[tuple[str, str, str, str]]:
+        """Return names, shares rounded to the worse side, intervals with their condition, and words of caution."""
+        told = []
         if (found := self.alarms) is not None:
             share = f"{at_most_percent(found.share)} of {found.rows} normal {rows}{_in_groups(found)}"
-            facts.append(("false alarms", f"{share} ({found.in_words(may_be_known=may_be_known)})"))
+            told.append(("false alarms", share, found.in_words(may_be_known=may_be_known), ""))
         if (found := self.detections) is not None:
             share = f"{percent(found.share)} of {found.rows} known anomalies{_in_groups(found)}"
-            interval = found.in_words(may_be_known=may_be_known)
-            facts.append(("detected", f"{share} ({interval}); others may look different"))
-        return facts
+            told.append(("detected", share, found.in_words(may_be_known=may_be_known), "; others may look different"))
+        return told
 
     @property
     def area_in_words(self) -> str | None:
