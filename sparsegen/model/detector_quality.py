@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from sparsegen.data.checks import count
 from sparsegen.promised import Accuracy, at_least, at_most_percent, percent
 
 
@@ -60,7 +61,7 @@ def known_detection(card: Mapping[str, Any]) -> DetectorQuality | None:
 
 
 def _in_groups(found: Accuracy) -> str:
-    return "" if found.groups is None else f" in {found.groups} groups"
+    return "" if found.groups is None else f" in {count(found.groups, 'group')}"
 
 
 def _document(found: Accuracy | None) -> dict[str, Any] | None:

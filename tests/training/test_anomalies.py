@@ -219,7 +219,7 @@ def test_a_format_that_loses_the_few_anomalies_is_told() -> None:
 def test_words_are_rounded_to_the_worse_side() -> None:
     found = DetectorQuality(Accuracy(1, 3, 1.0, 1), Accuracy(2, 3), 0.99996)
     (alarms, detected) = found.lines("rows held out")
-    assert alarms[1].startswith("33.34 % of 3 normal rows held out in 1 groups (95 % interval ")
+    assert alarms[1].startswith("33.34 % of 3 normal rows held out in 1 group (95 % interval ")
     assert "if groups of rows are independent" in alarms[1]
     assert detected[1].startswith("66.66 % of 3 known anomalies (95 % interval ")
     assert detected[1].endswith("if rows are independent); others may look different")
