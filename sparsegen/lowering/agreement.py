@@ -82,8 +82,10 @@ class Agreement:
 
         Of a detector, where more of one kind of rows are lost, of that kind: normal rows hide the few anomalies.
         """
-        of_kind = 0.0 if self.worst_kind is None else self.worst_kind[0] / self.worst_kind[1]
-        return 100 * max(self.lost_rows / self.rows, of_kind)
+        shares = [self.lost_rows / self.rows]
+        if self.worst_kind is not None:
+            shares.append(self.worst_kind[0] / self.worst_kind[1])
+        return 100 * max(shares)
 
     @property
     def lost(self) -> str | None:

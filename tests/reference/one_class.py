@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
@@ -14,7 +16,7 @@ Array = NDArray[np.float64]
 def optimum(Phi: Array, C: Array) -> float:
     """The least objective: ``max -1/2 |Phi' alpha|^2`` over ``0 <= alpha <= C`` with sum 1, as found by SLSQP."""
     start = C / C.sum()
-    found = minimize(
+    found: Any = minimize(
         lambda alpha: 0.5 * float((alpha @ Phi) @ (alpha @ Phi)),
         start,
         jac=lambda alpha: Phi @ (alpha @ Phi),
