@@ -1,7 +1,8 @@
 """What one more vector, feature or product of both costs on a device: flash, and instructions or cycles.
 
 A prediction with m vectors of d features costs ``fixed + m d * product + m * vector + d * feature``. Four random models
-with 32 and 64 of each give the four. Two classes, Gaussian kernel; integers read indices of the grid.
+with 64 and 128 of each give the four; with 32 and 64 on AVR, whose flash is small. Two classes, Gaussian kernel;
+integers read indices of the grid.
 """
 
 from __future__ import annotations
@@ -20,7 +21,9 @@ from sparsegen.targets import TARGETS
 
 DEVICE_NAMES = ("cortex-m0plus", "cortex-m3", "cortex-m4f", "rv32imc", "atmega328p")
 DTYPES = ("f32", "q15", "q7")
-FEW, MANY, ROWS = 32, 64, 8  # compilers unroll shorter loops altogether
+SIZES = (64, 128)  # compilers, and our loops, write shorter sums out
+SIZES_OF = {"atmega328p": (32, 64)}
+ROWS = 8
 
 
 @dataclass(frozen=True)
@@ -62,22 +65,23 @@ def main(arguments: Sequence[str]) -> str:
 
 def parts(device: Device, dtype: str, seed: int) -> list[Shares]:
     """Return the parts of flash and of the cost of a prediction."""
-    found = {(m, d): measure(device, dtype, m, d, seed) for m in (FEW, MANY) for d in (FEW, MANY)}
+    few, many = SIZES_OF.get(device.name, SIZES)
+    found = {(m, d): measure(device, dtype, m, d, seed) for m in (few, many) for d in (few, many)}
     figures = ("flash", "instructions or cycles")
     return [
-        Shares(device.name, dtype, figures[i], *split({size: pair[i] for size, pair in found.items()}))
+        Shares(device.name, dtype, figures[i], *split({size: pair[i] for size, pair in found.items()}, few, many))
         for i in range(len(figures))
     ]
 
 
-def split(found: dict[tuple[int, int], float]) -> tuple[float, float, float, float]:
+def split(found: dict[tuple[int, int], float], few: int, many: int) -> tuple[float, float, float, float]:
     """Return ``fixed, product, vector, feature`` from the figures by (vectors, features)."""
-    step = MANY - FEW
-    least = found[FEW, FEW]
-    product = (found[MANY, MANY] - found[MANY, FEW] - found[FEW, MANY] + least) / step**2
-    vector = (found[MANY, FEW] - least) / step - FEW * product
-    feature = (found[FEW, MANY] - least) / step - FEW * product
-    return least - FEW * FEW * product - FEW * vector - FEW * feature, product, vector, feature
+    step = many - few
+    least = found[few, few]
+    product = (found[many, many] - found[many, few] - found[few, many] + least) / step**2
+    vector = (found[many, few] - least) / step - few * product
+    feature = (found[few, many] - least) / step - few * product
+    return least - few * few * product - few * vector - few * feature, product, vector, feature
 
 
 def measure(device: Device, dtype: str, m: int, d: int, seed: int) -> tuple[float, float]:

@@ -12,12 +12,14 @@ from sparsegen.later import VERBS
 from sparsegen.version import __version__
 
 if TYPE_CHECKING:
+    from sparsegen.budget.budget import Budget as Budget
     from sparsegen.methods.slmc import SLMC as SLMC
     from sparsegen.methods.svm import SVM as SVM
     from sparsegen.model import SparseModel as SparseModel
     from sparsegen.training.from_sklearn import from_sklearn as from_sklearn
 
 _HOMES = {
+    "Budget": "sparsegen.budget.budget",
     "SLMC": "sparsegen.methods.slmc",
     "SVM": "sparsegen.methods.svm",
     "SparseModel": "sparsegen.model",
@@ -27,7 +29,7 @@ _HOMES = {
 
 VERBS.update(dict.fromkeys(("export", "verify", "bench"), "sparsegen.verbs"))
 
-__all__ = ["SLMC", "SVM", "SparseModel", "__version__", "from_sklearn"]
+__all__ = ["SLMC", "SVM", "Budget", "SparseModel", "__version__", "from_sklearn"]
 
 
 def __getattr__(name: str) -> Any:

@@ -53,13 +53,11 @@ class Accuracy:
 
     def in_words(self, *, may_be_known: bool = False) -> str:
         """Return the interval with its condition, rounded outwards; the model may know the rows from training."""
-        low, high = (100 * _exact(end) for end in self.interval)
         unit = "rows" if self.independent is None else "groups of rows"
-        ends = f"{_rounded(low, ROUND_FLOOR)} to {_rounded(high, ROUND_CEILING)} %"
         condition = f"{unit} are independent" + (" and were never trained on" if may_be_known else "")
         are = "is a copy" if self.copies == 1 else "are copies"
         known = f", but {self.copies} {are} of training rows" if self.copies else ""
-        return f"95 % interval {ends} if {condition}{known}"
+        return f"95 % interval {between(self.interval)} if {condition}{known}"
 
 
 def wilson(share: float, rows: float) -> tuple[float, float]:
@@ -92,6 +90,12 @@ def percent(share: float) -> str:
 def at_most_percent(share: float) -> str:
     """Return a share of what one wants little of as a percentage, rounded up."""
     return f"{_rounded(100 * _exact(share), ROUND_CEILING)} %"
+
+
+def between(interval: tuple[float, float]) -> str:
+    """Return the ends of an interval of a share as percentages, rounded outwards."""
+    low, high = (100 * _exact(end) for end in interval)
+    return f"{_rounded(low, ROUND_FLOOR)} to {_rounded(high, ROUND_CEILING)} %"
 
 
 def points(lost: float) -> str:

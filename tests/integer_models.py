@@ -27,7 +27,7 @@ INTEGER_FORMATS = tuple(numbers.name for numbers in formats.INTEGERS)
 INTEGER_KERNELS = [name for name, kernel in KERNELS.items() if kernel.bind().falls or kernel.bind().is_linear]
 """Those that have an integer form."""
 READS = ("f32", "raw-int16", "raw-uint8", "grid")
-TAILS = (1, 2, 3, 5, 7, 8, 9, 16, 17, 31, 33)
+TAILS = (1, 2, 3, 5, 7, 8, 9, 16, 17, 31, 33, 71)
 """Feature counts around the steps of every unrolled loop."""
 
 

@@ -57,6 +57,7 @@ def test_the_wheel_holds_every_module_and_template(wheel: Path) -> None:
     assert "sparsegen/_firmware/cortex_m/link.ld" in firmware
     assert firmware <= names
     assert modules <= names
+    assert "sparsegen/budget/parts.csv" in names
     assert "sparsegen/py.typed" in names  # type checkers read the annotations of an installed package only with it
     packed = [name for name in names if ".dist-info/" not in name]
     assert all(name.startswith("sparsegen/") for name in packed)

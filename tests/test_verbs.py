@@ -12,7 +12,7 @@ from sklearn.svm import SVC
 import sparsegen
 from sparsegen import later, verbs
 from sparsegen.devices import DEVICES
-from sparsegen.errors import DataError, OptionError
+from sparsegen.errors import DataError, FitError, OptionError
 from sparsegen.lowering.formats import Format
 from sparsegen.model import SparseModel
 from sparsegen.targets import TARGETS
@@ -22,6 +22,7 @@ X = rows(OF)
 Y = OF.predict(X)
 SIDE = np.where(X[:, 0] > 0, "up", "down")
 
+needs_m3 = pytest.mark.skipif(DEVICES["cortex-m3"].missing() is not None, reason="no emulator here")
 needs_host = pytest.mark.skipif(DEVICES["host"].missing() is not None, reason="no C compiler here")
 
 
@@ -92,6 +93,30 @@ def test_costs_say_what_a_prediction_takes():
     assert repr(found).startswith("host, q15: ") and "bytes of flash" in repr(found)
 
 
+@needs_m3
+def test_a_part_a_clock_and_a_budget_decide_what_a_prediction_costs():
+    budget = sparsegen.Budget(flash=100)
+    (cost,) = OF.bench(X, Y, part="stm32f103c8", clock="8MHz", budget=budget, dtype="auto", rows=X, labels=Y)
+    assert cost.device == "cortex-m3" and cost.is_estimate and cost.judged.rows.rows == len(Y)
+    assert cost.milliseconds == cost.cycles / 8000 and cost.worst_milliseconds == cost.worst_cycles / 8000
+    assert "bytes of flash, and the budget is 100" in cost.problem and " estimated cycles, " in str(cost)
+    assert OF.bench(X, device="cortex-m3", clock=8e6, dtype=cost.dtype)[0].profile.clock_hz == 8_000_000
+    with pytest.raises(FitError, match="and the budget is 100"):
+        OF.export(part="stm32f103c8", budget=budget)
+    with pytest.raises(FitError, match="time: a slow-side estimate of the slowest measured row at 72 MHz"):
+        OF.export(device="cortex-m3", budget=sparsegen.Budget(milliseconds=1e-4))
+    assert OF.export(part="stm32f103c8", budget=sparsegen.Budget(65536, 20480, 10.0)).files
+
+
+@needs_host
+def test_auto_is_a_format_of_every_verb():
+    for loss in (100.0, -101.0):
+        given = {"dtype": "auto", "max_loss": loss, "rows": X, "labels": Y}
+        chosen = OF.export(**given).lowered.format.dtype
+        assert OF.bench(device="host", **given)[0].dtype == OF.verify(X, device="host", **given)[0].dtype == chosen
+    assert chosen == "f32"
+
+
 def test_estimators_offer_them_through_their_model():
     estimator = sparsegen.SVM(gamma=0.5).fit(X, SIDE)
     assert estimator.model_.export().files == sparsegen.from_sklearn(estimator).export().files
@@ -111,6 +136,14 @@ def test_estimators_offer_them_through_their_model():
         (lambda: OF.verify([["a"]]), "X of the call holds <U1, not real numbers"),
         (lambda: OF.verify(X[:0]), "there are no rows"),
         (lambda: OF.bench(X[0]), "X of the call has 1 dimension"),
+        (lambda: OF.bench(y=Y), "y are the labels of X; give X too, or neither"),
+        (lambda: OF.bench(part="rp2040", device="host"), "part RP2040 is measured on device cortex-m0plus; leave"),
+        (lambda: OF.bench(part="rp2041"), "there is no part 'rp2041'"),
+        (lambda: OF.bench(device="host", clock=8e6), "cannot be given a clock"),
+        (lambda: OF.bench(device="cortex-m3", clock="quick"), "'quick' is no clock frequency"),
+        (lambda: OF.bench(max_loss=1.0), "max_loss goes with dtype='auto'"),
+        (lambda: OF.verify(X, max_loss=1.0), "max_loss goes with dtype='auto'"),
+        (lambda: OF.export(budget=sparsegen.Budget(100)), "depends on the device; give part or device too"),
     ],
 )
 def test_mistakes_are_sentences(call, sentence):

@@ -44,12 +44,15 @@ def main(arguments: Sequence[str]) -> str:
     ]
     cells = Lab(options.data, options.store, jobs=options.jobs).map(measure, cases, "frontier")
     if not options.sets:
-        draw(cells, options.output / "frontier.png")
+        draw([cell for cell in cells if cell["accuracy"] is not None], options.output / "frontier.png")
     return _report.as_json(cells) if options.json else _table(cells)
 
 
 def measure(folder: Path | None, name: str, kilobytes: float) -> Cell:
-    """Return the best model of a set within so many kilobytes of flash, trained, exported and tested."""
+    """Return the best model of a set within so many kilobytes of flash, trained, exported and tested.
+
+    Its accuracy is ``None`` where the code alone takes so much that no vector is left.
+    """
     problem = SOURCES[name].load(folder)
     budget = KILOBYTE * kilobytes
     found = choose(problem, budget)
@@ -59,11 +62,11 @@ def measure(folder: Path | None, name: str, kilobytes: float) -> Cell:
         if model.flash <= budget and (fitting is None or model.flash > fitting.flash):
             fitting = model
         shape = setting.shape.filled(budget - model.flash, len(problem.X))
-        if shape == setting.shape:
+        if shape == setting.shape or shape.vectors < 1:
             break
         setting = replace(setting, shape=shape)
     if fitting is None:
-        raise AssertionError(f"no model of {name} within {budget:g} bytes was found")
+        return {"name": name, "kilobytes": kilobytes, "accuracy": None}
     shape, setting = fitting.setting.shape, fitting.setting
     return {
         "name": name,
@@ -153,6 +156,9 @@ def _table(cells: Sequence[Cell]) -> str:
     header = ["set", "budget", "test accuracy", "float32", "flash", "instructions", "model", "training", "choice"]
     rows = []
     for cell in cells:
+        if cell["accuracy"] is None:
+            rows.append([cell["name"], f"{cell['kilobytes']:g} kB", "nothing fits", *[""] * (len(header) - 3)])
+            continue
         shape = f"{cell['vectors']} vectors"
         shape += "" if cell["projection"] is None else f", projection {cell['projection']}"
         shape += "" if cell["block"] == 1 else f" of {cell['block']}x{cell['block']} sums"

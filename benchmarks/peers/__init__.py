@@ -19,12 +19,10 @@ from benchmarks.peers._row import Labels, Row, fill
 from benchmarks.peers._stage import HOST, MEASURED_ROWS, Stage
 from sparsegen.devices._toolchain import absent
 from sparsegen.registry import Registry
+from sparsegen.report.baselines.peer_code import FLOAT, peer_export
 from sparsegen.targets import Export
-from sparsegen.targets.c.code import c_type
 
 SHIMS = Path(__file__).parent / "shims"
-FLOAT = np.dtype(np.float32)
-NAME = "peer"
 
 
 class Peer(ABC):
@@ -98,24 +96,12 @@ def c_export(
 ) -> Export:
     """Return generated files behind the function that every harness calls, ``peer_predict``.
 
-    ``sources`` are files of ``shims/``; ``table_bytes`` is the least the model can take, so that a device which is too
-    small is not tried.
+    ``sources`` are files of ``shims/``, here or in the library; ``table_bytes`` is the least the model can take, so
+    that a device which is too small is not tried.
     """
-    shape = {"FEATURES": problem.n_features, "CLASSES": problem.n_classes, "INPUT": c_type(input_dtype)}
-    lines = [f"#define PEER_{name} {value}\n" for name, value in shape.items()]
-    ours = {name: (SHIMS / name).read_bytes() for name in ("peer.h", *sources)}
-    return Export(
-        target="C of a peer",
-        runs_as="c",
-        name=NAME,
-        files={"shape.h": "".join(lines).encode(), **ours, **generated},
-        sources=tuple(sources),
-        n_features=problem.n_features,
-        n_outputs=1,
-        table_bytes=table_bytes,
-        usage="",
-        input_dtype=input_dtype,
-    )
+    own = {name: (SHIMS / name).read_bytes() for name in sources if (SHIMS / name).is_file()}
+    shape = problem.n_features, problem.n_classes
+    return peer_export(shape, sources, {**own, **generated}, input_dtype=input_dtype, table_bytes=table_bytes)
 
 
 PEERS: Registry[Peer] = Registry("peer", __name__)

@@ -2,16 +2,14 @@
 
 Labels come from this computer, for all rows; a device then labels the rows it is measured on, which must be the same.
 Emulated devices are built with ``-fhosted``, so that ``pow(x, 2.0)`` is a product as in usual firmware, and with the
-few declarations of ``include/`` instead of a C library.
+few declarations of ``templates/peers/include`` instead of a C library.
 """
 
 from __future__ import annotations
 
-import copy
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -23,13 +21,11 @@ from sparsegen.devices._toolchain import standard
 from sparsegen.devices.host import OPTIMISE, Host
 from sparsegen.errors import SparsegenError
 from sparsegen.model import SparseModel
+from sparsegen.report.baselines.peer_code import COMPILE_SECONDS, hosted
 from sparsegen.targets import Export
 
-INCLUDE = Path(__file__).parent / "include"
 HOST = "host"
 MEASURED_ROWS = 16
-COMPILE_SECONDS = 3600.0
-"""clang takes minutes for one function of a megabyte, such as m2cgen's digits."""
 INSTRUCTIONS, CYCLES = "instructions", "cycles"
 KEEP_LIBRARIES = "-Wl,--no-as-needed"  # they stand before the sources
 
@@ -109,14 +105,6 @@ def _measure(device: Device, export: Export, rows: NDArray[Any]) -> tuple[NDArra
         return hosted(device).predict_and_measure(export, rows)
     measured = device.measure(export, rows)
     return (None if measured.cycles is None else device.run(export, rows).labels), measured
-
-
-def hosted(device: EmulatedDevice) -> EmulatedDevice:
-    """Return the device with a compiler that knows the C library's functions."""
-    twin = copy.copy(device)
-    twin.compiler_flags = (*device.compiler_flags, "-fhosted", "-isystem", str(INCLUDE))
-    twin.compile_seconds = COMPILE_SECONDS
-    return twin
 
 
 def _sentence(error: SparsegenError) -> str:

@@ -16,7 +16,20 @@ from sparsegen.cli.console import complain, set_quiet
 from sparsegen.cli.flags import sentence
 from sparsegen.errors import SparsegenError
 
-COMMANDS = ("train", "compress", "predict", "export", "verify", "bench", "flash", "inspect", "list", "demo")
+COMMANDS = (
+    "train",
+    "search",
+    "compress",
+    "predict",
+    "export",
+    "verify",
+    "bench",
+    "flash",
+    "inspect",
+    "report",
+    "list",
+    "demo",
+)
 """The modules of this package that each register one command, in the order of the help."""
 
 for _command in COMMANDS:

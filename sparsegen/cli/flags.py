@@ -13,6 +13,7 @@ FLAGS = {
     "force": "--force",
     "input": "--input",
     "label": "--label",
+    "labels": "--labels",
     "max_loss": "--max-loss",
     "missing": "--missing",
     "normal": "--normal",

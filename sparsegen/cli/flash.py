@@ -12,7 +12,7 @@ from sparsegen.cli.app import app
 from sparsegen.cli.console import print_json, say
 from sparsegen.cli.formats import lowered_by
 from sparsegen.cli.inputs import rows_for
-from sparsegen.cli.options import Calibrate, ForceExport, Input, Json, LabelColumn, ModelFile, OneDtype, Quiet
+from sparsegen.cli.options import Calibrate, ForceExport, Input, Json, LabelColumn, MaxLoss, ModelFile, OneDtype, Quiet
 from sparsegen.errors import OptionError
 
 if TYPE_CHECKING:
@@ -33,6 +33,7 @@ def flash(
         typer.Option("--data", metavar="DATA", help="Rows to store as examples; default: the model's own examples."),
     ] = None,
     label: LabelColumn = None,
+    max_loss: MaxLoss = None,
     output: Annotated[
         Path | None, typer.Option("-o", "--output", metavar="DIR", help="Keep the firmware's files in this folder.")
     ] = None,
@@ -59,7 +60,7 @@ def flash(
     flashing.check_access(chosen, port, emulated=emulated)
     model = SparseModel.load(model_file)
     rows = None if data_file is None else rows_for(model, data_file, label)[0]
-    lowered = lowered_by(TARGETS["c"], model, dtype, reads, calibrate, label, force=force)
+    lowered = lowered_by(TARGETS["c"], model, dtype, reads, calibrate, label, max_loss, force=force)
     with folder_or_temporary(output) as folder:
         firmware = build(make_firmware(lowered, chosen, rows), chosen, folder, force=force)
         if not emulated:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict
 from typing import Annotated, Any
 
 import typer
@@ -18,10 +17,10 @@ Entry = dict[str, Any]
 
 @app.command("list")
 def list_registry(
-    what: Annotated[str, typer.Argument(metavar="methods|kernels|targets|devices|boards", show_default=False)],
+    what: Annotated[str, typer.Argument(metavar="methods|kernels|targets|devices|parts|boards", show_default=False)],
     as_json: Json = False,
 ) -> None:
-    """List the methods, kernels, targets, devices or boards there are."""
+    """List the methods, kernels, targets, devices, parts or boards there are."""
     if what not in LISTS:
         raise OptionError(f"there is no list of {what!r}{nearest(what, LISTS)}; choose one of: {', '.join(LISTS)}")
     entries = LISTS[what]()
@@ -62,11 +61,26 @@ def _devices() -> list[Entry]:
             "name": device.name,
             "runs": device.runs,
             "what": device.description,
-            **(no_part if device.profile is None else asdict(device.profile)),
+            **(no_part if device.profile is None else {key: getattr(device.profile, key) for key in no_part}),
             "missing": device.missing(),
             "made_by": None if device.missing() is not None else device.made_by(measuring=True),
         }
         for device in DEVICES.values()
+    ]
+
+
+def _parts() -> list[Entry]:
+    from sparsegen.budget.parts import PARTS
+
+    return [
+        {
+            "name": name,
+            "device": part.device,
+            "clock_hz": part.profile.clock_hz,
+            "flash_bytes": part.profile.flash_bytes,
+            "ram_bytes": part.profile.ram_bytes,
+        }
+        for name, part in PARTS.items()
     ]
 
 
@@ -84,6 +98,7 @@ LISTS: dict[str, Callable[[], list[Entry]]] = {
     "kernels": _kernels,
     "targets": _targets,
     "devices": _devices,
+    "parts": _parts,
     "boards": _boards,
 }
 
@@ -95,6 +110,9 @@ def _cells(entry: Entry) -> dict[str, str]:
         part, clock_hz, flash, ram = (cells.pop(key) for key in ("part", "clock_hz", "flash_bytes", "ram_bytes"))
         memory = "" if part is None else f"{_memory(flash)} flash, {_memory(ram)} RAM"
         cells["typical part"] = "-" if part is None else f"{part}: {clock_hz / 1e6:g} MHz, {memory}"
+    if "clock_hz" in cells:
+        clock_hz, flash, ram = (cells.pop(key) for key in ("clock_hz", "flash_bytes", "ram_bytes"))
+        cells |= {"clock": f"{clock_hz / 1e6:g} MHz", "flash": _memory(flash), "RAM": _memory(ram)}
     if "missing" in cells:
         missing, maker = cells.pop("missing"), cells.pop("made_by", None)
         with_what = "" if maker is None else f", with {maker}"

@@ -57,11 +57,28 @@ Force = Annotated[bool, typer.Option("--force", help="Overwrite files that spars
 Devices = Annotated[
     str | None, typer.Option("--device", metavar="NAME,...", help="Devices; default: all that can run here.")
 ]
+Part = Annotated[
+    str | None,
+    typer.Option(metavar="NAME", help="Part: its device, clock, flash, RAM; see: list parts.", show_default=False),
+]
+Clock = Annotated[
+    str | None, typer.Option(metavar="HZ", help="Clock, such as 72MHz.", show_default="the part's highest")
+]
+MaxFlash = Annotated[str | None, typer.Option(metavar="BYTES", help="Most flash, such as 4K.", show_default=False)]
+MaxRam = Annotated[str | None, typer.Option(metavar="BYTES", help="Most RAM, the input included.", show_default=False)]
+MaxMs = Annotated[
+    str | None, typer.Option(metavar="TIME", help="Longest prediction, such as 1ms or 250us.", show_default=False)
+]
 Dtypes = Annotated[
     str,
     typer.Option(
-        "--dtype", metavar="f32|q15|q7|q15c8|q7c8", help="Number formats, comma-separated; c8: 8-bit coefficients."
+        "--dtype",
+        metavar="f32|q15|q7|q15c8|q7c8|auto",
+        help="Number formats, comma-separated; c8: 8-bit coefficients; auto: the smallest that is accurate enough.",
     ),
+]
+MaxLoss = Annotated[
+    float | None, typer.Option(help="Points of accuracy that --dtype auto may lose.", show_default="0.5")
 ]
 OneDtype = Annotated[
     str,

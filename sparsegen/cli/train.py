@@ -43,6 +43,10 @@ PRINTERS: Mapping[str, Callable[..., None]] = {
 def train(
     data_file: DataFile,
     label: LabelColumn = None,
+    labels: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="NPY file of the labels, for DATA that is an NPY file.", show_default=False),
+    ] = None,
     group: GroupColumn = None,
     features: KeptColumns = None,
     drop: DroppedColumns = None,
@@ -122,8 +126,12 @@ def train(
         typer.Option(help="Learn a projection to this many values: smaller, for many features.", show_default=False),
     ] = None,
     scale: Annotated[
-        str, typer.Option(metavar="standard|minmax|none", help="Feature scaling; exports take raw features.")
-    ] = "standard",
+        str,
+        typer.Option(
+            metavar="auto|standard|minmax|none",
+            help="Feature scaling; exports take raw features. auto: by cross-validation with gamma, else standard.",
+        ),
+    ] = "auto",
     probability: Annotated[
         bool, typer.Option("--probability", help="Learn probabilities too: up to five more fits.")
     ] = False,
@@ -133,6 +141,10 @@ def train(
     test_data: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Test on this file instead.", show_default=False)
     ] = None,
+    stream: Annotated[
+        bool,
+        typer.Option("--stream", help="Train by blocks of rows: Parquet files of any size, from 1 GiB on by itself."),
+    ] = False,
     final: Annotated[
         bool, typer.Option("--final", help="After the test, train again on all rows; the accuracy is that before.")
     ] = False,
@@ -167,46 +179,52 @@ def train(
 
     from sparsegen import data
     from sparsegen.data.normal import NORMAL, teller
+    from sparsegen.data.streams import Wish, stream_if_large
     from sparsegen.files import require_writable
     from sparsegen.lowering.preview import preview
-    from sparsegen.model.task import ANOMALY, task_named
+    from sparsegen.model.task import ANOMALY, CLASSIFICATION, task_named
     from sparsegen.training.tasks import train_for
+    from sparsegen.training.train_stream import test_rows, train_stream
 
     wanted = task_named(task)
     is_detector = wanted.name == ANOMALY
     if unlabelled and not is_detector:
         raise OptionError("--unlabelled goes with --task anomaly: others learn from labels")
+    if stream and wanted.name != CLASSIFICATION:
+        raise OptionError(f"a model for {wanted.name} is trained in memory; leave --stream out")
     require_writable(output, force=force)
     with progress_bars():
-        train_set, test_set = data.read_train_and_test(
-            data_file,
-            label,
-            test_path=test_data,
-            seed=seed,
-            group=group,
-            keep=column_names(features),
-            drop=column_names(drop),
-            missing=missing,
-            has_classes=wanted.has_classes,
-            is_normal=teller(data_file.name, normal) if is_detector else None,
-            label_of_all=(normal or NORMAL) if unlabelled else None,
-            test_size=data.TEST_SIZE if test_size is None else test_size,
-        )
-        report = train_for(
-            wanted.name,
-            train_set,
-            test_set,
-            method=method,
-            scale=scale,
-            seed=seed,
-            parameters=parameters,
-            metric=metric,
-            final=final,
-            normal=normal,
-        )
-        tested_on = report.test_set if is_detector else test_set
+        share: dict[str, Any] = {} if test_size is None else {"test_size": test_size}
+        columns: dict[str, Any] = {"keep": column_names(features), "drop": column_names(drop), "missing": missing}
+        about: dict[str, Any] = {
+            "scale": scale,
+            "seed": seed,
+            "parameters": parameters,
+            "metric": metric,
+        }
+        wish = Wish(label, labels, group=group, **columns)
+        may_stream = wanted.name == CLASSIFICATION and normal is None
+        rows = stream_if_large(data_file, wish, always=stream) if may_stream else None
+        if rows is not None:
+            test_set = None if test_data is None else test_rows(test_data, label, rows)
+            report, test_set = train_stream(rows, test_set, final=final, method=method or "slmc", **share, **about)
+        else:
+            train_set, test_set = data.read_train_and_test(
+                data_file,
+                label,
+                test_path=test_data,
+                seed=seed,
+                group=group,
+                has_classes=wanted.has_classes,
+                is_normal=teller(data_file.name, normal) if is_detector else None,
+                label_of_all=(normal or NORMAL) if unlabelled else None,
+                **share,
+                **columns,
+            )
+            report = train_for(wanted.name, train_set, test_set, method=method, final=final, normal=normal, **about)
+            test_set = report.test_set if is_detector else test_set
         report.model.save(output, force=force)
-        integers: dict[str, Any] = dict(preview(report.tested, tested_on))
+        integers: dict[str, Any] = dict(preview(report.tested, test_set))
     PRINTERS[wanted.name](report, integers, output, as_json, verbose=verbose)
 
 

@@ -120,17 +120,22 @@ def hint() -> str | None:
 
 def search_words(search: SearchResult, usual: str) -> str:
     """Return what a search has chosen, and on what; the metric is told unless it is the usual one."""
-    pairs = ", ".join(f"{name} {value:g}" for name, value in search.chosen.items())
+    from sparsegen.training.choose import as_text
+
+    pairs = ", ".join(f"{name} {as_text(value)}" for name, value in search.chosen.items())
     best = f"best of {len(search.candidates)}" + ("" if search.metric == usual else f" by {search.metric}")
     rows = f"{search.rows} rows" + ("" if search.groups is None else f" in {search.groups} groups")
-    return f"{pairs} ({best}, {search.folds}-fold cross-validation on {rows})"
+    tested = "one fold held out" if search.folds == 1 else f"{search.folds}-fold cross-validation"
+    return f"{pairs} ({best}, {tested} on {rows})"
 
 
 def print_search(search: SearchResult, show: Callable[[float], str]) -> None:
     """Print every trial of a search as a table."""
+    from sparsegen.training.choose import as_text
+
     names = tuple(search.chosen)
     rows = [
-        (*(f"{parameters[name]:g}" for name in names), show(score), "chosen" * (parameters == search.chosen))
+        (*(as_text(parameters[name]) for name in names), show(score), "chosen" * (parameters == search.chosen))
         for parameters, score in search.candidates
     ]
     print_table("cross-validation", (*names, search.metric, ""), rows, text=0)

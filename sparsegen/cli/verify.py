@@ -9,7 +9,7 @@ import typer
 
 from sparsegen.cli.app import app
 from sparsegen.cli.console import fit_warnings, or_dash, print_json, print_table, progress_bars, say
-from sparsegen.cli.formats import calibrated, parse_formats, run_each
+from sparsegen.cli.formats import calibrated, parse_formats, resolved, run_each
 from sparsegen.cli.inputs import rows_for
 from sparsegen.cli.options import (
     Calibrate,
@@ -22,6 +22,7 @@ from sparsegen.cli.options import (
     IntegerLabels,
     Json,
     LabelColumn,
+    MaxLoss,
     ModelFile,
     Opset,
     Quiet,
@@ -60,6 +61,7 @@ def verify(
     dtype: Dtypes = "f32",
     reads: Input = "f32",
     calibrate: Calibrate = None,
+    max_loss: MaxLoss = None,
     early_exit: EarlyExit = False,
     opset: Opset = None,
     integer_labels: IntegerLabels = False,
@@ -78,12 +80,12 @@ def verify(
     from sparsegen.targets import TARGETS
 
     printer = with_options(TARGETS[target], opset, integer_labels, float64)
-    formats = parse_formats(dtype, reads, early_exit=early_exit)
+    formats = parse_formats(dtype, reads, early_exit=early_exit, max_loss=max_loss)
     with fit_warnings(), progress_bars():
         model = SparseModel.load(model_file)
         X, y = rows_for(model, data_file, label)
         verdicts = run_each(
-            calibrated(formats, model, calibrate, label),
+            resolved(calibrated(formats, model, calibrate, label), model, printer),
             target,
             lambda numbers: verification.verify(model, X, y, target=printer, devices=devices, numbers=numbers),
         )

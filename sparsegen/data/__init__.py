@@ -11,6 +11,7 @@ from sparsegen.data.dataset import (
     require_spread,
     split,
     targets,
+    with_features,
 )
 from sparsegen.data.leaks import leaks
 
@@ -29,4 +30,5 @@ __all__ = [
     "require_spread",
     "split",
     "targets",
+    "with_features",
 ]

@@ -161,9 +161,15 @@ def match_features(dataset: Dataset, feature_names: Sequence[str] | None, n_feat
     order = model_order(dataset.feature_names, feature_names or (), n_features, dataset.source)
     if order == list(range(dataset.X.shape[1])):
         return dataset
-    names = tuple(dataset.feature_names[i] for i in order)
-    moved = from_arrays(read_only(dataset.X[:, order]), dataset.y, names, dataset.source)
-    return replace(moved, groups=dataset.groups, rows=dataset.rows, notes=dataset.notes)
+    return with_features(dataset, order)
+
+
+def with_features(dataset: Dataset, columns: Sequence[int]) -> Dataset:
+    """Return the dataset with these of its features, in this order."""
+    names = tuple(dataset.feature_names[i] for i in columns)
+    fill = None if dataset.fill is None else read_only(dataset.fill[list(columns)])
+    moved = from_arrays(read_only(dataset.X[:, list(columns)]), dataset.y, names, dataset.source)
+    return replace(moved, groups=dataset.groups, rows=dataset.rows, notes=dataset.notes, fill=fill)
 
 
 def taken(dataset: Dataset, rows: NDArray[np.intp]) -> Dataset:

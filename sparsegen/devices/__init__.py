@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -38,6 +39,8 @@ class Profile:
     clock_hz: int
     flash_bytes: int
     ram_bytes: int
+    core: str | None = None
+    """The core whose timing it has, where that is not the device's own."""
 
     def shortage(self, flash: int | None, ram: int | None) -> str | None:
         """Return in words what is needed beyond what the part has, or ``None`` where it has enough."""
@@ -53,6 +56,24 @@ class Profile:
         """Return the sentence for a model that does not fit this part."""
         advice = "use fewer vectors or features, a projection, or a larger part"
         return f"{model} does not fit device {device} ({self.part}): {why}; {advice}"
+
+
+@dataclass(frozen=True)
+class CycleEstimate:
+    """Clock cycles of a prediction as a model of a core's timing has them: an estimate, not a measurement."""
+
+    cycles: float
+    """Mean per prediction, on the slow side."""
+    least_cycles: float
+    """Mean per prediction, on the fast side."""
+    worst_cycles: int
+    """Most of any measured row, on the slow side."""
+    core: str
+    """The core whose timing it is."""
+    model: str
+    """What the cycles follow from and where that is from."""
+    error: str
+    """How far off such estimates were found to be."""
 
 
 @dataclass(frozen=True)
@@ -73,6 +94,10 @@ class Measurement:
     """Most instructions of any measured row: more than the mean where a prediction may stop early."""
     worst_cycles: int | None = None
     """Most clock cycles of any measured row."""
+    estimate: CycleEstimate | None = None
+    """Clock cycles where the emulator counts instructions only."""
+    mix: Mapping[str, float] | None = None
+    """Mean instructions of each kind per prediction, where the emulator tells."""
 
 
 class Device(ABC):
@@ -105,6 +130,10 @@ class Device(ABC):
     @abstractmethod
     def measure(self, export: Export, X: NDArray[Any]) -> Measurement:
         """Return the cost of a prediction of ``export`` on the device, over the rows of ``X``."""
+
+    def timed_as(self, profile: Profile) -> Device:
+        """Return the device with the timing of a part's core; only estimates of cycles depend on it."""
+        return self
 
     def require(self) -> None:
         """Raise an error that says what to install where the device cannot run here."""

@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
+import copy
+import math
+from collections import Counter
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sparsegen import progress
-from sparsegen.devices import Device, Measurement, Outputs, Profile, thin
+from sparsegen.devices import CycleEstimate, Device, Measurement, Outputs, Profile, thin
 from sparsegen.devices._emulator import EmulatedProcessor, Processor
-from sparsegen.devices._image import Image, build_image
-from sparsegen.devices._toolchain import DEVICES_EXTRA, TOOL_SECONDS, absent, compiler_name, versioned, zig
+from sparsegen.devices._image import Image, build_elf, build_image, read_image
+from sparsegen.devices._parts import CodeParts, PartOf, PartTrace, weigh
+from sparsegen.devices._toolchain import DEVICES_EXTRA, TOOL_SECONDS, absent, compiler_name, entry, versioned, zig
+from sparsegen.devices._trace import Spent
+from sparsegen.devices.timing import TIMINGS, Timing
 from sparsegen.targets import Export
 
-PACKAGES = ("ziglang", "unicorn", "elftools")
+PACKAGES = ("ziglang", "unicorn", "elftools", "capstone")
 
 
 class EmulatedDevice(Device):
-    """A microcontroller in the emulator: exact instruction counts, flash and RAM, but no seconds.
+    """A microcontroller in the emulator: exact instruction counts, flash and RAM, and an estimate of the cycles.
 
     Flash is the image with only ``NAME_predict``, or ``NAME_value``, and what it reaches, soft-float helpers included.
     RAM is its static data plus the deepest stack seen over the measured rows.
@@ -37,12 +44,14 @@ class EmulatedDevice(Device):
         processor: Processor,
         profile: Profile,
         loops: str = "portable",
+        core: str | None = None,
     ) -> None:
         self.name = name
         self.description = description
         self.profile = profile
         self.loops = loops
         self.processor = processor
+        self.core = core
         self.compiler_flags: tuple[str, ...] = ("-target", target, f"-mcpu={cpu}")
 
     def missing(self) -> str | None:
@@ -55,6 +64,14 @@ class EmulatedDevice(Device):
     def made_by(self, *, measuring: bool = False) -> str:
         """Return the compiler's and the emulator's name and version."""
         return f"{compiler_name(zig())} and {versioned('unicorn', 'unicorn')}"
+
+    def timed_as(self, profile: Profile) -> EmulatedDevice:
+        """Return the device with the timing of a part's core."""
+        if profile.core in (None, self.core):
+            return self
+        other = copy.copy(self)
+        other.core = profile.core
+        return other
 
     def run(self, export: Export, X: NDArray[Any]) -> Outputs:
         """Return the scores and class indices the emulated processor computes for every row."""
@@ -92,20 +109,38 @@ class EmulatedDevice(Device):
         emulated.count_instructions()
         emulated.paint_stack()
         labels = np.empty(len(rows), dtype=np.int32)
-        counts = []
+        timing = None if self.core is None else TIMINGS[self.core]
+        spent = []
         for i, row in enumerate(rows):
             emulated.write_row(row)
-            before = emulated.instructions
             returned = emulated.predict(predict)
             labels[i] = returned if export.has_classes else 0
-            counts.append(emulated.instructions - before)
+            spent.append(emulated.trace.take(timing))
+        kinds = sum((one.kinds for one in spent), Counter[str]())
         return labels, Measurement(
             flash=image.flash,
             ram=image.static_ram + emulated.stack_used(),
-            instructions=sum(counts) / len(counts),
+            instructions=sum(one.instructions for one in spent) / len(spent),
             latency_us=None,
-            worst_instructions=max(counts),
+            worst_instructions=max(one.instructions for one in spent),
+            mix={kind: number / len(spent) for kind, number in kinds.most_common()},
+            estimate=None if timing is None else estimated(spent, timing),
         )
+
+    def measure_parts(self, export: Export, X: NDArray[Any]) -> CodeParts:
+        """Return what the parts of an export that names them cost over (at most 64 of) the rows."""
+        rows = thin(self.accept(export, X))
+        predict = entry(export)
+        elf = build_elf(export, self.compiler_flags, (predict,), self.compile_seconds)
+        part_of = PartOf(elf, export.name)
+        emulated = self._boot(export, read_image(elf))
+        trace = PartTrace(part_of, emulated.addresses)
+        emulated.watch(trace)
+        for row in rows:
+            emulated.write_row(row)
+            emulated.predict(predict)
+        dtype = "" if export.lowered is None else export.lowered.format.dtype
+        return CodeParts(self.name, dtype, len(rows), trace.counted, trace.in_helpers, *weigh(part_of, export))
 
     def _boot(self, export: Export, image: Image) -> EmulatedProcessor:
         row_bytes = export.n_features * export.input_dtype.itemsize
@@ -126,3 +161,16 @@ def _label_of(returned: int, scores: NDArray[Any]) -> int:
     at: it has been computed, and its score is compared.
     """
     return -1 if scores.dtype.kind == "i" and returned != int(scores[0]) else 0
+
+
+def estimated(spent: Sequence[Spent], timing: Timing) -> CycleEstimate:
+    """Return the cycles of predictions, each on the fast and on the slow side."""
+    ranges = [one.cycles for one in spent if one.cycles is not None]
+    return CycleEstimate(
+        cycles=sum(most for _, most in ranges) / len(ranges),
+        least_cycles=sum(least for least, _ in ranges) / len(ranges),
+        worst_cycles=math.ceil(max(most for _, most in ranges)),
+        core=timing.name,
+        model=timing.source,
+        error=timing.error,
+    )

@@ -6,12 +6,14 @@ import importlib
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sparsegen.devices._image import FLASH, RAM, Image, Segment
+from sparsegen.devices._instructions import OTHER, Instruction
+from sparsegen.devices._trace import Trace
 from sparsegen.errors import ToolError
 
 STACK = 0x3000_0000
@@ -58,10 +60,36 @@ class Processor(ABC):
     def instruction_bytes(self, half_word: int) -> int:
         """Return the length of the instruction that begins with ``half_word``."""
 
+    @abstractmethod
+    def decode(self, code: bytes) -> list[Instruction | None]:
+        """Return the instructions that begin ``code``, and ``None`` where it goes on with something unknown."""
+
+    def instructions(self, code: bytes) -> list[Instruction]:
+        """Return every instruction of a block, the unknown ones as such."""
+        known = self.decode(code)
+        if None not in known:
+            return [instruction for instruction in known if instruction is not None]
+        at = count = 0
+        while at < len(code):
+            at += self.instruction_bytes(int.from_bytes(code[at : at + 2], "little"))
+            count += 1
+        found = [instruction for instruction in known if instruction is not None]
+        return found + [Instruction(OTHER, may_leave=True)] * (count - len(found))
+
 
 def unicorn(module: str = "") -> Any:
     """Return the emulator's package or one of its modules, imported only once a device runs."""
     return importlib.import_module(f"unicorn{module}")
+
+
+class Watcher(Protocol):
+    """Is told what runs."""
+
+    def enter(self, address: int, size: int) -> None:
+        """Note that a block of instructions begins."""
+
+    def end(self) -> None:
+        """Note that a call has returned."""
 
 
 class EmulatedProcessor:
@@ -89,8 +117,8 @@ class EmulatedProcessor:
         self._n_outputs = n_outputs
         self._score_dtype = score_dtype.newbyteorder("<")
         self._uc = processor.start()
-        self._block_lengths: dict[tuple[int, int], int] = {}
-        self.instructions = 0
+        self.trace = Trace(lambda address, size: processor.instructions(bytes(self._uc.mem_read(address, size))))
+        self._watchers: list[Watcher] = []
         read, write, execute = (getattr(unicorn(), f"UC_PROT_{right}") for right in ("READ", "WRITE", "EXEC"))
         for base, rights in ((FLASH, read | execute), (RAM, read | write)):
             self._load([part for part in image.segments if base <= part.address < base + REGION], base, rights)
@@ -131,27 +159,28 @@ class EmulatedProcessor:
         return self._call(function, (self._row,))
 
     def count_instructions(self) -> None:
-        """Add the instructions of every later call to ``instructions``.
+        """Have ``trace`` count the blocks of instructions of every later call.
 
-        Blocks are counted and each block's length is decoded once: much faster than a hook on every instruction. An
-        instruction that a Thumb IT skips is counted: the processor issues it, and it takes a cycle there too.
+        An instruction that a Thumb IT skips is counted: the processor issues it, and it takes a cycle there too.
         """
-        lengths = self._block_lengths
+        self.watch(self.trace)
+
+    def watch(self, watcher: Watcher) -> None:
+        """Tell ``watcher`` of every block of instructions that later calls enter, and of the end of each call."""
 
         def entered(uc: Any, address: int, size: int, _: Any) -> None:
-            length = lengths.get((address, size))
-            if length is None:
-                length = lengths[address, size] = self._decode(bytes(uc.mem_read(address, size)))
-            self.instructions += length
+            watcher.enter(address, size)
 
         self._uc.hook_add(unicorn().UC_HOOK_BLOCK, entered)
+        self._watchers.append(watcher)
 
-    def _decode(self, code: bytes) -> int:
-        count = at = 0
-        while at < len(code):
+    def addresses(self, address: int, size: int) -> list[int]:
+        """Return where each instruction of a block begins."""
+        code, at, found = bytes(self._uc.mem_read(address, size)), 0, []
+        while at < size:
+            found.append(address + at)
             at += self._processor.instruction_bytes(int.from_bytes(code[at : at + 2], "little"))
-            count += 1
-        return count
+        return found
 
     def paint_stack(self) -> None:
         """Fill the stack with a pattern that ``stack_used`` looks for later."""
@@ -180,6 +209,8 @@ class EmulatedProcessor:
             ) from error
         if uc.reg_read(registers.counter) & ~1 != EXIT:
             raise ToolError(f"{function} did not return within {self._seconds:g} s of emulation; try a smaller model")
+        for watcher in self._watchers:
+            watcher.end()
         result: int = uc.reg_read(registers.result)
         return result - (1 << 32) if result >> 31 else result
 

@@ -58,21 +58,29 @@ def build_image(
     export: Export, machine_flags: Sequence[str], roots: Sequence[str], seconds: float = TOOL_SECONDS
 ) -> Image:
     """Return ``export`` built with a processor's compiler flags; the linker keeps only what ``roots`` reach."""
+    return read_image(build_elf(export, machine_flags, roots, seconds))
+
+
+def build_elf(
+    export: Export, machine_flags: Sequence[str], roots: Sequence[str], seconds: float = TOOL_SECONDS
+) -> bytes:
+    """Return the ELF file of such an image, with its symbols and the compiler's table of lines."""
     with tempfile.TemporaryDirectory(prefix="sparsegen-") as name:
         folder = Path(name)
         sources = write_files(export, folder)
-        script, elf = folder / "sparsegen_link.ld", folder / "sparsegen_image.elf"
+        script, path = folder / "sparsegen_link.ld", folder / "sparsegen_image.elf"
         script.write_text(LINKER_SCRIPT % {"roots": " ".join(roots)})
         link = [f"-Wl,-e,{roots[0]}", "-Wl,--gc-sections", f"-Wl,-T,{script}"]
         flags = [standard(export), OPTIMISE, KEEP_SYMBOLS, "-ffreestanding", *SECTION_FLAGS, f"-I{folder}"]
         flags += machine_flags  # last, so that they may override the others
-        arguments = [*flags, *sources, "-o", str(elf), *link]
+        arguments = [*flags, *sources, "-o", str(path), *link]
         compile_with(zig(), arguments, folder, f"{export.name} ({export.target})", seconds)
-        image = read_image(elf.read_bytes())
-    absent = [symbol for symbol in roots if symbol not in image.symbols]
+        elf = path.read_bytes()
+    symbols = read_image(elf).symbols
+    absent = [symbol for symbol in roots if symbol not in symbols]
     if absent:
         raise ToolError(f"{export.name} ({export.target}) does not define the C function {absent[0]}; export it again")
-    return image
+    return elf
 
 
 def read_image(elf: bytes) -> Image:

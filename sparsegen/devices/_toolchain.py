@@ -86,6 +86,16 @@ def standard(export: Export) -> str:
     return "-std=c99" if all(name.endswith(".c") for name in export.sources) else "-std=c++17"
 
 
+def has_classes(export: Export) -> bool:
+    """Return whether a prediction is a class, as that of code not lowered from a model is; otherwise it is a value."""
+    return export.lowered is None or bool(export.lowered.model.classes)
+
+
+def entry(export: Export) -> str:
+    """Return the function that makes a prediction."""
+    return f"{export.name}_{'predict' if has_classes(export) else 'value'}"
+
+
 def write_files(export: Export, folder: Path) -> list[str]:
     """Write the export into ``folder`` and return the paths of the files to compile."""
     if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", export.name):

@@ -7,6 +7,8 @@ from typing import Any
 from sparsegen.devices import DEVICES, Profile
 from sparsegen.devices._emulated import EmulatedDevice
 from sparsegen.devices._emulator import Processor, Registers, unicorn
+from sparsegen.devices._instructions import Instruction
+from sparsegen.devices._thumb import decode_thumb
 
 SOFT_FLOAT = "thumb-freestanding-eabi"
 HARD_FLOAT = "thumb-freestanding-eabihf"
@@ -41,6 +43,10 @@ class CortexM(Processor):
         """Return 4 where the top five bits are 11101, 11110 or 11111 (Armv7-M manual, A5.1), else 2."""
         return 4 if half_word >> 11 >= 0b11101 else 2
 
+    def decode(self, code: bytes) -> list[Instruction | None]:
+        """Return the instructions that begin ``code``, and ``None`` where it goes on with something unknown."""
+        return decode_thumb(code)
+
 
 M0PLUS = Profile("SAMD21G18", 48_000_000, 256 << 10, 32 << 10)
 M3 = Profile("STM32F103C8", 72_000_000, 64 << 10, 20 << 10)
@@ -56,4 +62,5 @@ for name, description, target, cpu, model, profile in (
     ("cortex-m33", "Arm Cortex-M33 with float32 FPU", HARD_FLOAT, "cortex_m33+dsp+fp_armv8d16sp", "CORTEX_M33", M33),
 ):
     loops = "dsp" if target == HARD_FLOAT else "portable"  # these have the DSP extension as well
-    DEVICES.register(name)(EmulatedDevice(name, description, target, cpu, CortexM(model), profile, loops))
+    core = name.removesuffix("f")
+    DEVICES.register(name)(EmulatedDevice(name, description, target, cpu, CortexM(model), profile, loops, core))

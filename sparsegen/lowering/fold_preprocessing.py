@@ -52,7 +52,7 @@ def fold_preprocessing(model: SparseModel, rows: Array) -> Program:
     """
     best, least = None, np.inf
     with np.errstate(all="ignore"):  # a program that overflows has no finite error and is not taken
-        for program in _ways(model, rows):
+        for program in ways(model, rows):
             error = rounding_error(program, rows)
             if error <= MAX_ERROR:
                 return program
@@ -63,8 +63,8 @@ def fold_preprocessing(model: SparseModel, rows: Array) -> Program:
     return best
 
 
-def _ways(model: SparseModel, rows: Array) -> Iterator[Program]:
-    """Yield the programs that compute the model, cheapest first."""
+def ways(model: SparseModel, rows: Array) -> Iterator[Program]:
+    """Yield the programs that compute the model, cheapest first; which of them there are, its numbers do not decide."""
     T = model.transform
     groups = _group_kernels(model.kernels)
     common = _is_common(T.scale)

@@ -25,9 +25,11 @@ from dataclasses import replace
 import numpy as np
 
 from sparsegen.arrays import Array
+from sparsegen.data.labelled_parts import LabelledParts
 from sparsegen.kernels import BoundKernel
 from sparsegen.methods import METHODS
 from sparsegen.methods.shared.estimator import Expansion, warn_unsolved
+from sparsegen.methods.shared.kernel_features import margin_machine
 from sparsegen.methods.shared.parameters import LOSS
 from sparsegen.methods.shared.reduce import ReducedSpaceClassifier
 from sparsegen.methods.shared.row_weights import RowWeights, loss_weight
@@ -53,3 +55,10 @@ class CholeskySVM(ReducedSpaceClassifier):
         if not solution.solved:
             warn_unsolved()
         return Expansion(Z, solution.V, solution.b, facts={"iterations": len(Z), "objective": solution.objective})
+
+    def _train_in_parts(
+        self, rows: LabelledParts, kernel: BoundKernel, rng: np.random.RandomState, by_class: Array
+    ) -> Expansion:
+        Z = self._vectors_in_parts(rows, kernel)
+        C = self.C if self.loss == "hinge" else 0.5 * self.C  # C/r [I08, eq. 16]
+        return margin_machine(rows, kernel, Z, self.loss, C * by_class, len(Z))

@@ -20,9 +20,11 @@ import numpy as np
 from scipy.linalg import qr, solve_triangular
 
 from sparsegen.arrays import Array
+from sparsegen.data.labelled_parts import CodedRows, LabelledParts
 from sparsegen.kernels import BoundKernel
 from sparsegen.methods import METHODS
-from sparsegen.methods.shared.estimator import Expansion
+from sparsegen.methods.shared.estimator import Expansion, sign_matrix
+from sparsegen.methods.shared.kernel_features import gram_of_part
 from sparsegen.methods.shared.reduce import ReducedSpaceClassifier
 from sparsegen.methods.shared.row_weights import RowWeights, loss_weight
 
@@ -40,6 +42,38 @@ class CholeskyLSSVM(ReducedSpaceClassifier):
         Z = self._vectors(X, kernel)
         V, b, objective = least_squares(kernel.gram(X, Z), Y, loss_weight(self.C, weights))
         return Expansion(Z, V, b, facts={"iterations": len(Z), "objective": objective})
+
+    def _train_in_parts(
+        self, rows: LabelledParts, kernel: BoundKernel, rng: np.random.RandomState, by_class: Array
+    ) -> Expansion:
+        Z, C = self._vectors_in_parts(rows, kernel), float(self.C) * by_class
+        mean, mean_Y, total = (one / rows.n_rows for one in rows.rows.sums(weighted_sums, kernel, Z, C))
+        mean, mean_Y = mean / total, mean_Y / total
+        m = len(Z)
+        start = np.hstack([np.eye(m), np.zeros((m, len(mean_Y)))])
+        R = rows.rows.in_turn(stacked_factor, start, kernel, Z, C, mean, mean_Y)
+        V = solve_triangular(R[:m, :m], R[:m, m:]).T
+        objective = 0.5 * float((R[m:, m:] ** 2).sum())
+        return Expansion(Z, V, mean_Y - V @ mean, facts={"iterations": m, "objective": objective})
+
+
+def weighted_sums(part: CodedRows, kernel: BoundKernel, Z: Array, C: Array) -> tuple[Array, Array, Array]:
+    """Return a part's sums of kernel values, of signs and of weights, each row counted by the weight of its class."""
+    weights = C[part.index]
+    Y = sign_matrix(part.index, len(C))
+    return weights @ gram_of_part(part, kernel, Z), weights @ Y, np.array(weights.sum())
+
+
+def stacked_factor(
+    part: CodedRows, R: Array, kernel: BoundKernel, Z: Array, C: Array, mean: Array, mean_Y: Array
+) -> Array:
+    """Return the triangular factor of what R is that of, with ``sqrt(C) (h - mean, y - mean_Y)`` of a part below it.
+
+    Of ``[I; sqrt(C) H_c]`` beside ``[0; sqrt(C) Y_c]`` it holds all that the least squares need, part after part.
+    """
+    root = np.sqrt(C[part.index])[:, None]
+    rows = np.hstack([root * (gram_of_part(part, kernel, Z) - mean), root * (sign_matrix(part.index, len(C)) - mean_Y)])
+    return np.asarray(qr(np.vstack([R, rows]), mode="r", overwrite_a=True, check_finite=False)[0][: R.shape[1]])
 
 
 def least_squares(H: Array, Y: Array, C: float | Array) -> tuple[Array, Array, float]:

@@ -76,6 +76,7 @@ class MinimalSVM(SingleKernelClassifier):
 
     method = "minimal"
     summary = "SVM with an L_p norm on the slack, 0 < p <= 1 [Z18]"
+    needs_all_rows = "it is trained by LIBSVM, which needs all rows in memory"
 
     C: float = LOSS_WEIGHT
     p: float = parameter(0.5, "power of the slack, 0 < p <= 1; 1 is the ordinary SVM", SHARE)

@@ -9,10 +9,12 @@ The regulariser is the margin's own, where RSVM has ``1/2 beta'beta``; hence ``b
 from __future__ import annotations
 
 from sparsegen.arrays import Array
+from sparsegen.data.labelled_parts import LabelledParts
 from sparsegen.kernels import BoundKernel
 from sparsegen.methods import METHODS
 from sparsegen.methods.rsvm import RSVM
 from sparsegen.methods.shared.estimator import Expansion
+from sparsegen.methods.shared.slmc_in_parts import SlmcInParts, WeighedParts
 from sparsegen.methods.shared.slmc_objective import EXACT_COEFFICIENTS, SlmcObjective
 from sparsegen.solvers.newton import Loss
 
@@ -28,3 +30,6 @@ class MRSVM(RSVM):
     def _weigh(self, X: Array, Y: Array, kernel: BoundKernel, Z: Array, C: float | Array) -> Expansion:
         objective = SlmcObjective(X, Y, kernel, Loss(self.loss, C), block_rows=self.block_rows)
         return objective.expansion(Z, None, iterations=0)
+
+    def _weigh_in_parts(self, rows: LabelledParts, kernel: BoundKernel, Z: Array, C: Array) -> Expansion:
+        return SlmcInParts(WeighedParts(rows, self.loss, C), kernel, None, 0.0, None).expansion(Z, None, iterations=0)

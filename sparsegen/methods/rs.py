@@ -33,6 +33,8 @@ class RS(CountedVectors, SingleKernelClassifier):
     summary = "reduced set: a trained SVM rewritten on fewer vectors [W05, eq. 4]"
     coefficient_formula = "beta = Kz^-1 Kzx Y alpha, alpha of the SVM [W05, eq. 35]"
 
+    needs_all_rows = "the SVM that it starts from is LIBSVM's, which needs all rows in memory"
+
     n_init: int = replace(N_INIT, default=4)
     max_iter: int = MAX_ITER
     tol: float = TOL

@@ -17,10 +17,12 @@ import numpy as np
 
 from sparsegen import progress
 from sparsegen.arrays import Array
+from sparsegen.data.labelled_parts import LabelledParts
 from sparsegen.kernels import BoundKernel
 from sparsegen.methods import METHODS
 from sparsegen.methods.shared.count import CountedVectors
 from sparsegen.methods.shared.estimator import Expansion, SingleKernelClassifier, warn_unsolved
+from sparsegen.methods.shared.kernel_features import margin_machine
 from sparsegen.methods.shared.parameters import BLOCK_ROWS, LOSS
 from sparsegen.methods.shared.row_weights import RowWeights, loss_weight
 from sparsegen.methods.shared.start import start_vectors
@@ -49,6 +51,17 @@ class RSVM(CountedVectors, SingleKernelClassifier):
             expansion = self._weigh(X, Y, kernel, Z, loss_weight(self.C, weights))
             advance(f"objective {expansion.facts['objective']:.5g}")
         return expansion
+
+    def _train_in_parts(
+        self, rows: LabelledParts, kernel: BoundKernel, rng: np.random.RandomState, by_class: Array
+    ) -> Expansion:
+        m = self._count_in_parts(rows)
+        Z = rows.at(rng.choice(rows.n_rows, m, replace=False))
+        return self._weigh_in_parts(rows, kernel, Z, float(self.C) * by_class)
+
+    def _weigh_in_parts(self, rows: LabelledParts, kernel: BoundKernel, Z: Array, C: Array) -> Expansion:
+        """Return the machine on the vectors Z; ``C`` are the weights of the classes."""
+        return margin_machine(rows, kernel, Z, self.loss, C, 0)
 
     def _weigh(self, X: Array, Y: Array, kernel: BoundKernel, Z: Array, C: float | Array) -> Expansion:
         """Return the machine on the vectors Z; ``C`` may be one for each row."""

@@ -30,6 +30,7 @@ from dataclasses import replace
 import numpy as np
 
 from sparsegen.arrays import Array
+from sparsegen.data.labelled_parts import LabelledParts
 from sparsegen.errors import OptionError
 from sparsegen.kernels import BoundKernel
 from sparsegen.methods import METHODS
@@ -40,9 +41,11 @@ from sparsegen.methods.shared.parameters import N_INIT, NOT_NEGATIVE, one_of, pa
 from sparsegen.methods.shared.pooling import Pooling
 from sparsegen.methods.shared.row_weights import RowWeights, loss_weight, row_counts, weighted_std
 from sparsegen.methods.shared.shifting import Shifting
-from sparsegen.methods.shared.slmc_objective import EXACT_COEFFICIENTS, SlmcObjective
+from sparsegen.methods.shared.slmc_in_parts import WeighedParts
+from sparsegen.methods.shared.slmc_objective import EXACT_COEFFICIENTS
+from sparsegen.methods.shared.slmc_rows import RowsInMemory, RowsInParts, SlmcRows
 from sparsegen.methods.shared.start import column_means, start_projection, start_vectors
-from sparsegen.methods.shared.stochastic import Draw, MinibatchObjective, draw_all, n_steps, start_rows
+from sparsegen.methods.shared.stochastic import Draw
 from sparsegen.solvers.newton import Loss
 
 LEAST_PENALTY, PENALTY_PER_ROW = 10.0, 0.006  # chosen on held-out rows of digits, letter, USPS and MNIST
@@ -103,12 +106,25 @@ class SLMC(MovableVectors, SingleKernelClassifier):
         m = self._count_vectors(X, Y, kernel, weights)
         pooling = None if self.pool is None else Pooling.parse(self.pool, X.shape[1])
         draw = self._shifts_of(X, pooling, rng)
+        seen = X if pooling is None else pooling(X)
+        loss = Loss(self.loss, loss_weight(self.C, weights))
+        rows = RowsInMemory(seen, Y, kernel, loss, weights, draw, self.block_rows)
+        found = self._learn(rows, kernel, m, rng)
         if pooling is None:
-            return self._learn(X, Y, kernel, m, rng, weights, draw)
-        found = self._learn(pooling(X), Y, kernel, m, rng, weights, draw)
+            return found
         if found.projection is None:
             raise AssertionError("_check_map lets no pooling without a projection through")
         return replace(found, projection=pooling.spread(found.projection), offset=column_means(X, weights))
+
+    def _train_in_parts(
+        self, rows: LabelledParts, kernel: BoundKernel, rng: np.random.RandomState, by_class: Array
+    ) -> Expansion:
+        self._check_map()
+        if self.pool is not None or self.shifts is not None:
+            raise OptionError("rows that are not in memory are neither pooled nor shifted; pool them before training")
+        given = WeighedParts(rows, self.loss, float(self.C) * by_class)
+        m = self._count_in_parts(rows)
+        return self._learn(RowsInParts(given, kernel, rng), kernel, m, rng)
 
     def _check_map(self) -> None:
         if self.feature_scales and self.projection is not None:
@@ -125,47 +141,38 @@ class SLMC(MovableVectors, SingleKernelClassifier):
         shifting = Shifting.parse(self.shifts, X.shape[1], pooling)
         return lambda rows: shifting.draw(X, rows, rng)
 
-    def _learn(
-        self,
-        X: Array,
-        Y: Array,
-        kernel: BoundKernel,
-        m: int,
-        rng: np.random.RandomState,
-        weights: RowWeights | None = None,
-        draw: Draw | None = None,
-    ) -> Expansion:
-        """Return the best of ``n_init`` descents; ``draw`` gives rows as a minibatch sees them."""
+    def _learn(self, rows: SlmcRows, kernel: BoundKernel, m: int, rng: np.random.RandomState) -> Expansion:
+        """Return the best of ``n_init`` descents."""
         stochastic = self.optimize == "vectors" and (
-            self.solver == "stochastic" or draw is not None or (self.solver == "auto" and len(X) * m > EXACT_WORK)
+            self.solver == "stochastic" or rows.shifted or (self.solver == "auto" and rows.n * m > EXACT_WORK)
         )
         # As for principal components; exports learn where the rows lie.
-        offset = None if self.projection is None else column_means(X, weights)
-        few = start_rows(Y, m, rng) if stochastic else np.arange(len(X))
-        of_few = None if weights is None else weights.of(few)
-        sample = X[few].astype(np.float64)
-        sample -= 0.0 if offset is None else offset
-        P = np.ones(X.shape[1]) if self.feature_scales else start_projection(sample, Y[few], self.projection, of_few)
+        offset = None if self.projection is None else rows.means()
+        sample, signs, of_sample = rows.few(m, rng)
+        if offset is not None:
+            sample -= offset
+        P = (
+            np.ones(sample.shape[1])
+            if self.feature_scales
+            else start_projection(sample, signs, self.projection, of_sample)
+        )
         seen = map_rows(P, sample)
         del sample  # of images it is large, and a descent lasts
-        penalty, counts = self.projection_penalty, row_counts(weights)
-        n = len(X) if counts is None else float(counts.sum())
-        rho = self.C * (default_penalty(n, shifted=draw is not None) if penalty is None else penalty)
-        loss = Loss(self.loss, loss_weight(self.C, weights))
-        solved = X if draw is None else draw_all(draw, len(X))
+        penalty = self.projection_penalty
+        rho = self.C * (default_penalty(rows.weight, shifted=rows.shifted) if penalty is None else penalty)
         found = []
         for start in range(self.n_init):
-            Z = start_vectors(seen, Y[few], m, self.init, rng, of_few)
+            Z = start_vectors(seen, signs, m, self.init, rng, of_sample)
             title = "training slmc" + (f", start {start + 1} of {self.n_init}" if self.n_init > 1 else "")
-            objective = SlmcObjective(solved, Y, kernel, loss, P, rho, self.block_rows, offset)
+            objective = rows.objective(P, rho, offset)
             if stochastic:
-                batches = MinibatchObjective(X, Y, kernel, loss, Z, P, rho=rho, offset=offset, draw=draw)
-                end = batches.descend(self.steps or n_steps(len(X)), rng, title)
+                batches = rows.minibatches(Z, P, rho, offset)
+                end = batches.descend(self.steps or batches.default_steps, rng, title)
                 objective.start_from(end.beta, end.b)
                 found.append(objective.expansion(end.Z, end.P, end.steps))
             elif self.optimize == "vectors":
                 # the first step moves each vector by about one deviation
-                unit = weighted_std(seen, row_counts(of_few)) * np.sqrt(m) or 1.0
+                unit = weighted_std(seen, row_counts(of_sample)) * np.sqrt(m) or 1.0
                 exact = objective.descend(Z, P, unit, max_iter=self.max_iter, tol=self.tol, title=title)
                 found.append(objective.expansion(*exact))
             else:

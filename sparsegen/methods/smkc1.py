@@ -23,28 +23,28 @@ from sparsegen.arrays import Array
 from sparsegen.methods import METHODS
 from sparsegen.methods.shared.mixture_search import SparseMixture, WeightSearch
 from sparsegen.methods.shared.multiple_kernels import MixtureFeatures, MixtureObjective
-from sparsegen.solvers.newton import Solution
 from sparsegen.solvers.simplex import descend
 
 
 class SumFeatures(MixtureFeatures):
     """Whitened features of the summed kernel [H09, eq. 17]."""
 
-    def __init__(self, objective: MixtureObjective, Z: Array, mu: Array) -> None:
-        super().__init__(objective, Z, mu)
-        self.n_features = len(Z)
-        self.L = cholesky(np.tensordot(mu, objective.ridged(Z), axes=1), lower=True)
+    def __init__(self, Kz: Array, mu: Array) -> None:
+        super().__init__(Kz, mu)
+        self.n_features = Kz.shape[1]
+        self.L = cholesky(np.tensordot(mu, Kz, axes=1), lower=True)
 
-    def _whiten(self, values: Array) -> Array:
+    def whiten(self, values: Array) -> Array:
+        """Return the features of the summed kernel."""
         return np.asarray(solve_triangular(self.L, np.tensordot(self.mu, values, axes=1).T, lower=True).T)
 
     def weights_of(self, B: Array) -> Array:
         """Return V of the one beta."""
         return np.asarray(B[0] @ self.L)
 
-    def betas(self, solution: Solution) -> tuple[Array, Array]:
+    def betas(self, V: Array, pulled: Array | None) -> tuple[Array, Array]:
         """Return the one beta, for every kernel."""
-        beta = solve_triangular(self.L, solution.V.T, lower=True, trans="T").T
+        beta = solve_triangular(self.L, V.T, lower=True, trans="T").T
         return self.mu[:, None] * beta[:, None, :], np.broadcast_to(beta, (len(self.mu), *beta.shape))
 
 

@@ -24,21 +24,23 @@ from sparsegen.arrays import Array
 from sparsegen.methods import METHODS
 from sparsegen.methods.shared.mixture_search import SparseMixture, WeightSearch
 from sparsegen.methods.shared.multiple_kernels import WEIGHT_SOLVER, MixtureFeatures, MixtureObjective
-from sparsegen.solvers.newton import Solution
 from sparsegen.solvers.simplex import cut, descend
 
 
 class OwnFeatures(MixtureFeatures):
     """Whitened features of every kernel that has a weight, side by side [H09, eq. 22]."""
 
-    def __init__(self, objective: MixtureObjective, Z: Array, mu: Array) -> None:
-        super().__init__(objective, Z, mu)
-        self.active = np.flatnonzero(mu)
-        self.n_features = len(self.active) * len(Z)
-        self.Kz = objective.ridged(Z)
-        self.L = np.linalg.cholesky(self.Kz)
+    needs_pull = True
 
-    def _whiten(self, values: Array) -> Array:
+    def __init__(self, Kz: Array, mu: Array) -> None:
+        super().__init__(Kz, mu)
+        self.active = np.flatnonzero(mu)
+        self.n_features = len(self.active) * Kz.shape[1]
+        self.Kz = Kz
+        self.L = np.linalg.cholesky(Kz)
+
+    def whiten(self, values: Array) -> Array:
+        """Return the features of every kernel that has a weight."""
         return np.hstack(
             [np.sqrt(self.mu[k]) * solve_triangular(self.L[k], values[k].T, lower=True).T for k in self.active]
         )
@@ -47,14 +49,15 @@ class OwnFeatures(MixtureFeatures):
         """Return V of the beta_k that have a weight."""
         return np.hstack([np.sqrt(self.mu[k]) * (B[k] @ self.L[k]) for k in self.active])
 
-    def betas(self, solution: Solution) -> tuple[Array, Array]:
+    def betas(self, V: Array, pulled: Array | None) -> tuple[Array, Array]:
         """Return the coefficients from V, and every beta_k from alpha, so that a kernel without weight has one too."""
-        n_outputs, m = len(solution.V), len(self.Z)
+        if pulled is None:
+            raise AssertionError("the pull is needed")
+        n_outputs, m = len(V), self.Kz.shape[1]
         coef = np.zeros((n_outputs, len(self.mu), m))
-        V = solution.V.reshape(n_outputs, len(self.active), m)
+        V = V.reshape(n_outputs, len(self.active), m)
         for i, k in enumerate(self.active):
             coef[:, k] = np.sqrt(self.mu[k]) * solve_triangular(self.L[k], V[:, i].T, lower=True, trans="T").T
-        pulled = self.objective.pull(self.Z, solution.alpha * self.objective.Y)
         B: Array = np.linalg.solve(self.Kz, pulled.transpose(0, 2, 1)).transpose(0, 2, 1).astype(np.float64)
         return coef, B
 

@@ -23,6 +23,7 @@ class SVM(SingleKernelClassifier):
 
     method = "svm"
     summary = "scikit-learn's SVC as reference; one-vs-rest, all support vectors"
+    needs_all_rows = "it is trained by LIBSVM, which needs all rows in memory"
 
     C: float = LOSS_WEIGHT
     tol: float = parameter(1e-3, "LIBSVM's stopping tolerance", POSITIVE)

@@ -28,6 +28,9 @@ class Deployable:
         early_exit: bool = False,
         reject: float | None = None,
         device: str | None = None,
+        part: str | None = None,
+        clock: str | float | None = None,
+        budget: Any = None,
         force: bool = False,
         **options: Any,
     ) -> Any:
@@ -35,9 +38,10 @@ class Deployable:
 
         ``dtype`` is a number format, or ``"auto"`` for the smallest that loses at most ``max_loss`` points of accuracy.
         Integers choose their scales on ``rows``, with their ``labels``, or on what the card tells. ``device`` is what
-        the inner loops are for. ``reject`` adds a prediction that is -1 where its probability is lower. ``force`` goes
-        on where integers lose too much, and overwrites what others wrote. ``options`` are those that a target alone
-        has, such as the ``opset`` of a graph.
+        the inner loops are for, or ``part`` names a microcontroller that runs them, at its highest ``clock`` or at
+        another. What does not fit it, or is over the ``budget`` (a ``Budget``), is refused and not written. ``reject``
+        adds a prediction that is -1 where its probability is lower. ``force`` goes on where integers lose too much, and
+        overwrites what others wrote. ``options`` are those that a target alone has, such as the ``opset`` of a graph.
         """
         given: dict[str, Any] = {
             "dtype": dtype,
@@ -48,6 +52,7 @@ class Deployable:
             "reject": reject,
         }
         given |= {"name": name, "max_loss": max_loss, "device": device, "force": force}
+        given |= {"part": part, "clock": clock, "budget": budget}
         return verb("export")(self, target, folder, **given, **options)
 
     def verify(
@@ -61,6 +66,7 @@ class Deployable:
         input: str = "f32",
         rows: ArrayLike | None = None,
         labels: ArrayLike | None = None,
+        max_loss: float | None = None,
         early_exit: bool = False,
         **options: Any,
     ) -> Any:
@@ -74,6 +80,7 @@ class Deployable:
             "input": input,
             "rows": rows,
             "labels": labels,
+            "max_loss": max_loss,
             "early_exit": early_exit,
         }
         return verb("verify")(self, X, y, device=device, target=target, **given, **options)
@@ -81,25 +88,36 @@ class Deployable:
     def bench(
         self,
         X: ArrayLike | None = None,
+        y: ArrayLike | None = None,
         *,
         device: str | Iterable[str] | None = None,
+        part: str | None = None,
+        clock: str | float | None = None,
+        budget: Any = None,
         target: str = "c",
         dtype: str = "f32",
         input: str = "f32",
         rows: ArrayLike | None = None,
         labels: ArrayLike | None = None,
+        max_loss: float | None = None,
         early_exit: bool = False,
         **options: Any,
     ) -> Any:
         """Return ``Costs``, one for each device: flash, RAM, instructions, cycles or time of a prediction.
 
-        They are measured on the rows of ``X``, or on examples of the model's own; the rest is as for :meth:`verify`.
+        They are measured on the rows of ``X``, or on examples of the model's own; with the labels ``y`` each cost tells
+        the accuracy too. ``part`` is a microcontroller, at its highest ``clock`` or another; a cost over the ``budget``
+        (a ``Budget``) tells so in its ``problem``. The rest is as for :meth:`verify`.
         """
         given: dict[str, Any] = {
             "dtype": dtype,
             "input": input,
             "rows": rows,
             "labels": labels,
+            "max_loss": max_loss,
             "early_exit": early_exit,
+            "part": part,
+            "clock": clock,
+            "budget": budget,
         }
-        return verb("bench")(self, X, device=device, target=target, **given, **options)
+        return verb("bench")(self, X, y, device=device, target=target, **given, **options)

@@ -15,13 +15,18 @@ SHADES = " ░▒▓█"
 GAP = "  "
 
 
-def vector_images(model: SparseModel, size: tuple[int, int]) -> Array:
-    """Return the expansion vectors as raw images (m, height, width), each stretched to 0..1."""
-    if size[0] * size[1] != model.n_features:
+def check_size(size: tuple[int, int], n_features: int) -> None:
+    """Raise an OptionError if images of this height and width do not have as many pixels as a model has features."""
+    if size[0] * size[1] != n_features:
         raise OptionError(
             f"an image of {size[0]}x{size[1]} has {size[0] * size[1]} pixels, but the model has "
-            f"{model.n_features} features; choose a size with as many pixels"
+            f"{n_features} features; choose a size with as many pixels"
         )
+
+
+def vector_images(model: SparseModel, size: tuple[int, int]) -> Array:
+    """Return the expansion vectors as raw images (m, height, width), each stretched to 0..1."""
+    check_size(size, model.n_features)
     with np.errstate(all="ignore"):
         images = model.transform.inverse(model.vectors).reshape(-1, *size)
     if not np.isfinite(images).all():

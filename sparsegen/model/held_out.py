@@ -27,14 +27,19 @@ Hashes = NDArray[np.uint32]
 
 def remember(test_rows: Array, train_rows: Array) -> str | None:
     """Return the text that a card keeps of test rows; ``None`` where every one is a training row as well."""
-    hashes = np.setdiff1d(_hashes(test_rows), _hashes(train_rows))[:MAX_HASHES]
-    return base64.b64encode(hashes.astype(">u4").tobytes()).decode() if len(hashes) else None
+    return remembered(np.setdiff1d(row_hashes(test_rows), row_hashes(train_rows)))
+
+
+def remembered(hashes: Hashes) -> str | None:
+    """Return the text that a card keeps of ascending hashes, none of which is a training row's."""
+    kept = hashes[:MAX_HASHES]
+    return base64.b64encode(kept.astype(">u4").tobytes()).decode() if len(kept) else None
 
 
 def held_out(card: Mapping[str, Any], rows: Array) -> NDArray[np.bool_] | None:
     """Return which of some raw rows were held out; ``None`` where the card remembers none."""
     kept = card.get("held_out")
-    return None if kept is None else np.isin(_hashes(rows), decoded(kept))
+    return None if kept is None else np.isin(row_hashes(rows), decoded(kept))
 
 
 def decoded(text: str) -> Hashes:
@@ -48,7 +53,8 @@ def decoded(text: str) -> Hashes:
     return np.frombuffer(raw, dtype=">u4").astype(np.uint32)
 
 
-def _hashes(rows: Array) -> Hashes:
+def row_hashes(rows: Array) -> Hashes:
+    """Return the hash of each row."""
     with np.errstate(over="ignore"):  # a value beyond float32 is one that no device reads
         read = (np.asarray(rows).astype(np.float32) + np.float32(0)).astype("<f4", order="C")  # -0 is 0
     found = (hashlib.blake2b(row, digest_size=HASH_BYTES).digest() for row in read)

@@ -11,7 +11,8 @@ Note: the means forget faster (0.1, 0.01) than Adam's usual ones (0.1, 0.001): d
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,38 +24,39 @@ TINY = 1e-8
 
 Floats = NDArray[np.float32]
 Rows = NDArray[np.intp]
+Batch = TypeVar("Batch")
 
 
 def adam(
     theta: Sequence[Floats],
     rates: Sequence[float],
-    gradients: Callable[[Rows], Sequence[Floats]],
-    n_rows: int,
+    gradients: Callable[[Batch], Sequence[Floats]],
+    batches: Iterable[Batch],
     *,
-    batch: int,
     steps: int,
-    rng: np.random.RandomState,
     advance: progress.Advance,
 ) -> None:
-    """Change the arrays ``theta`` by ``steps`` steps; ``gradients(rows)`` gives theirs on a minibatch of rows.
+    """Change the arrays ``theta`` by ``steps`` steps; ``gradients(batch)`` gives theirs on one of the minibatches."""
+    first = [np.zeros_like(one) for one in theta]
+    second = [np.zeros_like(one) for one in theta]
+    for t, batch in zip(range(1, steps + 1), batches, strict=False):
+        fade = 0.5 * (1.0 + np.cos(np.pi * t / steps))
+        bias_first, bias_second = 1.0 - (1.0 - FIRST) ** t, 1.0 - (1.0 - SECOND) ** t
+        found = gradients(batch)
+        for one, rate, g, mean, square in zip(theta, rates, found, first, second, strict=True):
+            mean += FIRST * (g - mean)
+            square += SECOND * (g * g - square)
+            one -= (rate * fade / bias_first) * mean / (np.sqrt(square / bias_second) + TINY)
+        advance("")
+
+
+def minibatches(n_rows: int, size: int, rng: np.random.RandomState) -> Iterator[Rows]:
+    """Yield minibatches of rows without end.
 
     Every epoch goes through the rows in an order of its own; the last rows, too few for a minibatch, sit it out.
     """
-    batch = min(batch, n_rows)
-    first = [np.zeros_like(one) for one in theta]
-    second = [np.zeros_like(one) for one in theta]
-    t = 0
-    while t < steps:
+    size = min(size, n_rows)
+    while True:
         order = rng.permutation(n_rows)
-        for start in range(0, n_rows - batch + 1, batch):
-            t += 1
-            fade = 0.5 * (1.0 + np.cos(np.pi * t / steps))
-            bias_first, bias_second = 1.0 - (1.0 - FIRST) ** t, 1.0 - (1.0 - SECOND) ** t
-            found = gradients(order[start : start + batch])
-            for one, rate, g, mean, square in zip(theta, rates, found, first, second, strict=True):
-                mean += FIRST * (g - mean)
-                square += SECOND * (g * g - square)
-                one -= (rate * fade / bias_first) * mean / (np.sqrt(square / bias_second) + TINY)
-            advance("")
-            if t == steps:
-                break
+        for start in range(0, n_rows - size + 1, size):
+            yield order[start : start + size]

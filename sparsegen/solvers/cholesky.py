@@ -26,12 +26,19 @@ FIRST_COLUMNS = 16
 class IncrementalCholesky:
     """The factor so far; ask for :meth:`next_row`, give its Gram column to :meth:`add`."""
 
-    def __init__(self, diagonal: Array, eta: float, *, pivoted: bool, rounding: float = ROUNDING) -> None:
+    def __init__(
+        self, diagonal: Array, eta: float, *, pivoted: bool, rounding: float = ROUNDING, known: Array | None = None
+    ) -> None:
+        """``known`` are columns of L that belong to rows elsewhere, which were taken before."""
         self.residual = diagonal.copy()
         self._floor = np.maximum(eta, rounding * diagonal)
         self._pivoted = pivoted
         self._rows: list[int] = []
-        self._L = np.empty((len(diagonal), FIRST_COLUMNS), order="F")
+        self._before = 0 if known is None else known.shape[1]
+        self._L = np.empty((len(diagonal), self._before + FIRST_COLUMNS), order="F")
+        if known is not None:
+            self._L[:, : self._before] = known
+            self.residual -= (known**2).sum(axis=1)
 
     @property
     def rows(self) -> NDArray[np.intp]:
@@ -40,8 +47,8 @@ class IncrementalCholesky:
 
     @property
     def factor(self) -> Array:
-        """L (n, m); ``L[rows]`` is lower triangular."""
-        return self._L[:, : len(self._rows)]
+        """L (n, m); ``L[rows]`` is lower triangular, apart from the columns of rows elsewhere."""
+        return self._L[:, : self._before + len(self._rows)]
 
     def next_row(self) -> int | None:
         """Return the next independent row, in row order or (pivoted) the most independent one; None if there is none.
@@ -55,7 +62,7 @@ class IncrementalCholesky:
 
     def add(self, row: int, column: Array) -> None:
         """Take ``row``, whose column of H is ``column`` (n,)."""
-        m = len(self._rows)
+        m = self._before + len(self._rows)
         if m == self._L.shape[1]:
             self._L = np.concatenate([self._L, np.empty_like(self._L)], axis=1).copy(order="F")
         new = self._L[:, m]

@@ -54,6 +54,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
+    environment.globals["names_parts"] = False  # only who measures the parts of the code asks for their names
     environment.filters |= {
         "c_int": c_int,
         "c_bits": c_bits,

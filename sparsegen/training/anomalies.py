@@ -33,10 +33,9 @@ from sparsegen.threads import one_thread
 from sparsegen.training.choose import AUTO, SearchResult, searched
 from sparsegen.training.choose_gamma import AREA, choose_gamma
 from sparsegen.training.from_sklearn import from_sklearn
-from sparsegen.training.guarded import check_seed, guarded
 from sparsegen.training.plain_folds import too_few
 from sparsegen.training.report import some, test_accuracy, tested_card
-from sparsegen.training.train import configured, data_card, joined, make_scaler
+from sparsegen.training.train import check_seed, configured, data_card, joined, make_scalers, training_errors
 
 ENOUGH_TO_CHOOSE = 10
 """Anomalies among the training rows, and as many others, from which on they choose gamma where nobody gives it."""
@@ -109,7 +108,7 @@ def train_anomalies(
             raise OptionError(reason, change={name: ""})
     family = cast("type[SparseDetector]", method_for(method, ANOMALY))
     estimator = configured(family, {**given, "random_state": seed})
-    scaler = make_scaler(scale)
+    scale, scaler = next(iter(make_scalers(scale).items()))  # where it is to be chosen, the usual one
     label, known, tested_on = _told_apart(train_set, test_set, normal)
     require_normal_rows(known, getattr(estimator, "n_vectors", None))
     usual, others = part_of(known, known.y == NORMAL), _anomalies(known)
@@ -242,7 +241,7 @@ def _fit(
     """Return the model, the search for gamma where that is to be chosen, and what training warned of."""
     from sklearn.pipeline import make_pipeline
 
-    with guarded("gamma") as told:
+    with training_errors("gamma") as told:
         rows = usual.X if scaler is None else scaler.fit_transform(usual.X)
         found = None
         if searched(estimator, ("gamma",)):

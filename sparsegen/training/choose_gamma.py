@@ -14,7 +14,7 @@ from sparsegen import progress
 from sparsegen.arrays import Array
 from sparsegen.errors import DataError
 from sparsegen.methods.shared.detector import SparseDetector
-from sparsegen.training.choose import MAX_ROWS, Groups, SearchResult, gamma_values, quick_variant
+from sparsegen.training.choose import MAX_ROWS, Groups, Parameters, SearchResult, gamma_values, quick_variant
 from sparsegen.training.plain_folds import plain_folds, too_few
 
 AREA = "auc"
@@ -42,7 +42,7 @@ def choose_gamma(
     X, groups = X[kept], None if groups is None else groups[kept]
     anomalies = anomalies[np.sort(rng.permutation(len(anomalies))[:MAX_ROWS])]
     splits, values = plain_folds(len(X), groups, seed), gamma_values(X)
-    results: list[tuple[dict[str, float], float]] = []
+    results: list[tuple[Parameters, float]] = []
     with progress.task("choosing gamma", len(values) * len(splits)) as advance:
         for gamma in values:
             areas, rows = [], []

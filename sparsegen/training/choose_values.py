@@ -19,7 +19,9 @@ from sparsegen.training.choose import (
     C_VALUES,
     MAX_ROWS,
     Groups,
+    Parameters,
     SearchResult,
+    as_text,
     gamma_values,
     quick_variant,
     searched,
@@ -64,11 +66,11 @@ def search_values(
         X, y, groups = X[kept], y[kept], None if groups is None else groups[kept]
     splits = plain_folds(len(X), groups, seed)
     options = {"gamma": gamma_values(X), "C": C_VALUES, "epsilon": EPSILON_VALUES}
-    results: list[tuple[dict[str, float], float]] = []
+    results: list[tuple[Parameters, float]] = []
     n_tried = sum(len(options[name]) for name in names) - (len(names) - 1)  # each start has been tried by then
     with progress.task(f"choosing {' and '.join(names)}", n_tried * len(splits)) as advance:
 
-        def score(parameters: dict[str, float]) -> float:
+        def score(parameters: Parameters) -> float:
             for tried, found in results:
                 if tried == parameters:
                     return found
@@ -79,12 +81,14 @@ def search_values(
                     trial = quick_variant(estimator, parameters, len(train)).fit(X[train], y[train])
                     values.append(trial.predict(X[test]))
                 truth.append(y[test])
-                advance(" ".join(f"{name}={value:g}" for name, value in sorted(parameters.items(), reverse=True)))
+                advance(
+                    " ".join(f"{name}={as_text(value)}" for name, value in sorted(parameters.items(), reverse=True))
+                )
             found = METRICS[metric](np.concatenate(values), np.concatenate(truth))
             results.append((parameters, found))
             return found
 
-        chosen = {name: STARTS[name] for name in names if name in STARTS}
+        chosen: Parameters = {name: STARTS[name] for name in names if name in STARTS}
         for name in names:
             chosen = max(({**chosen, name: value} for value in options[name]), key=score)
     chosen = {name: chosen[name] for name in names}

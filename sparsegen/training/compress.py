@@ -29,8 +29,7 @@ from sparsegen.promised import Accuracy
 from sparsegen.threads import one_thread
 from sparsegen.training import report
 from sparsegen.training.choose import AUTO, search
-from sparsegen.training.guarded import parameter_sentence
-from sparsegen.training.train import check_sets, data_card
+from sparsegen.training.train import check_sets, data_card, parameter_sentence
 from sparsegen.version import __version__
 
 STARTS, MAX_ITER, TOL = 2, 200, 1e-6
@@ -171,6 +170,10 @@ def _check_method(method: str, C: float | str) -> None:
 
 
 def _check_rows(original: SparseModel, rows: Dataset) -> None:
+    if not original.has_classes:
+        raise ModelError(
+            "the model gives values, and only classifiers are compressed; train a regression with fewer vectors instead"
+        )
     if rows.X.shape[1] != original.n_features:
         raise DataError(
             f"{rows.source} has {rows.X.shape[1]} features, but the model has {original.n_features}; bring the rows "

@@ -18,7 +18,8 @@ def from_sklearn(estimator: Any) -> SparseModel:
 
     Takes sparsegen's own estimators, two-class SVC and NuSVC, OneVsRestClassifier over them, linear classifiers,
     calibrated ones and searches, and pipelines that end in one of these, behind scalers, PCA, selectors of features,
-    SimpleImputer, ColumnTransformer, or Nystroem where the classifier is linear. Probabilities are kept where they are
+    SimpleImputer, ColumnTransformer, or Nystroem where the classifier is linear; and for values SVR, NuSVR,
+    KernelRidge and linear regressors of one target. Probabilities are kept where they are
     a logistic function or the softmax of the scores; where they are not, a warning says so.
     """
     model = convert(estimator)

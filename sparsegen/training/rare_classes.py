@@ -30,7 +30,13 @@ def weights_by_label(class_weight: object, y: NDArray[Any]) -> object:
 
 def few_row_warnings(y: NDArray[Any], y_test: NDArray[Any], class_weight: object) -> Iterator[str]:
     """Yield the sentence that the figures of some classes rest on very few rows, if they do, with what to do."""
-    classes, counts = np.unique(y, return_counts=True)
+    yield from few_counted(*np.unique(y, return_counts=True), y_test, class_weight)
+
+
+def few_counted(
+    classes: NDArray[Any], counts: NDArray[np.int64], y_test: NDArray[Any], class_weight: object
+) -> Iterator[str]:
+    """Yield the same where the training rows of each class were counted."""
     tested = np.array([np.count_nonzero(y_test == label) for label in classes])
     few = np.flatnonzero((counts < MIN_TRAIN_ROWS) | (tested < MIN_TEST_ROWS))
     if len(few) == 0:

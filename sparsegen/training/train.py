@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import inspect
+import re
 import time
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -12,25 +16,26 @@ import numpy as np
 from sparsegen import data
 from sparsegen.arrays import Array
 from sparsegen.data import Dataset
-from sparsegen.errors import DataError, OptionError, nearest
+from sparsegen.errors import DataError, ModelError, OptionError, SparsegenError, nearest
 from sparsegen.kernels import KERNELS
 from sparsegen.methods import classifier
 from sparsegen.methods.shared.estimator import SparseClassifier
+from sparsegen.methods.shared.sklearn_private import InvalidParameterError
 from sparsegen.methods.shared.sparse_estimator import SparseEstimator
 from sparsegen.model import SparseModel
 from sparsegen.model.card import LARGEST
 from sparsegen.model.held_out import remember
 from sparsegen.threads import one_thread
 from sparsegen.training import report
-from sparsegen.training.choose import ACCURACY, AUTO, BALANCED, SearchResult, require_metric, search, too_few
+from sparsegen.training.choose import ACCURACY, AUTO, BALANCED, Scaling, SearchResult, require_metric, search, too_few
 from sparsegen.training.from_sklearn import from_sklearn
-from sparsegen.training.guarded import check_seed, guarded
 from sparsegen.training.probabilities import probability_card
 from sparsegen.training.rare_classes import few_row_warnings, weights_by_label
 from sparsegen.training.report import TrainingReport, some
 
 SCALERS = ("standard", "minmax", "none")
 Kind = TypeVar("Kind", bound=SparseEstimator)
+CHOSEN_SCALERS = ("standard", "minmax")
 
 
 def train(
@@ -38,7 +43,7 @@ def train(
     test_set: Dataset,
     *,
     method: str = "slmc",
-    scale: str = "standard",
+    scale: str = AUTO,
     seed: int = 0,
     parameters: dict[str, Any] | None = None,
     metric: str | None = None,
@@ -48,10 +53,11 @@ def train(
 
     ``parameters`` are the method's own; ``"auto"`` for ``gamma`` or ``C`` chooses by cross-validation, with the rows of
     each group of ``train_set`` together. A method may ask for that by itself where they are not given (``searched``)
-    and every class has two rows, or two groups. ``class_weight`` may name labels by their text. ``metric`` is what the
-    choice is for: ``accuracy``, ``balanced`` accuracy or macro-averaged ``f1``; ``None`` is ``accuracy``, or
-    ``balanced`` where classes have weights. ``final`` trains once more on all rows with the same parameters, after the
-    test.
+    and every class has two rows, or two groups. ``scale`` is one of ``SCALERS``; ``"auto"`` chooses ``standard`` or
+    ``minmax`` together with gamma, and takes ``standard`` where gamma is not chosen. ``class_weight`` may name labels
+    by their text. ``metric`` is what the choice is for: ``accuracy``, ``balanced`` accuracy or macro-averaged ``f1``;
+    ``None`` is ``accuracy``, or ``balanced`` where classes have weights. ``final`` trains once more on all rows with
+    the same parameters, after the test.
     """
     check_seed(seed)
     require_metric(metric or ACCURACY)
@@ -67,16 +73,16 @@ def train(
             estimator.set_params(**dict.fromkeys(left, AUTO))
         elif train_set.groups is not None:
             complaints.append(f"{' and '.join(left)} kept the default: cross-validation needs {lacking}")
-    scaler = make_scaler(scale)
+    scalers = make_scalers(scale)
     check_sets(train_set, test_set, getattr(estimator, "n_vectors", None))
     started = time.perf_counter()
     with one_thread():
-        model, found, told = _fit(estimator, scaler, train_set, seed, chosen_for)
+        model, scale, found, told = _fit(estimator, scalers, train_set, seed, chosen_for)
         result, confusion = report.measure(model, train_set, test_set)
         fitted, trained = model, train_set
         if final:
             trained = joined(train_set, test_set)
-            fitted, _, also = _fit(estimator, scaler, trained, seed, chosen_for)
+            fitted, _, _, also = _fit(estimator, make_scalers(scale), trained, seed, chosen_for)
             told += also
         seconds = time.perf_counter() - started
     complaints += [*dict.fromkeys(told), *train_set.notes, *data.leaks(train_set, test_set)]
@@ -157,18 +163,79 @@ def configured(family: type[Kind], parameters: dict[str, Any]) -> Kind:
 
 
 def _fit(
-    estimator: SparseClassifier, scaler: Any, train_set: Dataset, seed: int, metric: str
-) -> tuple[SparseModel, SearchResult | None, list[str]]:
-    """Return the model, the search for its parameters, and what training warned of."""
+    estimator: SparseClassifier, scalers: dict[str, Any], train_set: Dataset, seed: int, metric: str
+) -> tuple[SparseModel, str, SearchResult | None, list[str]]:
+    """Return the model, how its features were scaled, the search for its parameters, and what training warned of."""
     from sklearn.pipeline import make_pipeline
 
-    with guarded("gamma and C") as told:
-        rows = train_set.X if scaler is None else scaler.fit_transform(train_set.X)
-        found = search(estimator, rows, train_set.y, seed, groups=train_set.groups, metric=metric)
+    with training_errors() as told:
+        scalings = {name: _fitted(scaler, train_set.X) for name, scaler in scalers.items()}
+        X, y = train_set.X, train_set.y
+        found = search(estimator, X, y, seed, groups=train_set.groups, metric=metric, scalings=scalings)
+        scale = chosen_scale(found, scalers)
+        scaler, rows = scalers[scale], scalings[scale](X)
         together = {"groups": train_set.groups} if getattr(estimator, "probability", False) else {}
-        estimator.fit(rows, train_set.y, **together)
+        estimator.fit(rows, y, **together)
         model = from_sklearn(estimator if scaler is None else make_pipeline(scaler, estimator))
-    return model, found, told
+    return model, scale, found, told
+
+
+def chosen_scale(found: SearchResult | None, scalers: dict[str, Any]) -> str:
+    """Return the name of the scaler that a search chose, or of the first where it chose none."""
+    first = next(iter(scalers))
+    return first if found is None else str(found.chosen.get("scale", first))
+
+
+def check_seed(seed: int) -> None:
+    """Raise an error for what is no seed of a random draw."""
+    if not 0 <= seed < 2**32:
+        raise OptionError(f"the seed must lie between 0 and {2**32 - 1}, but it is {seed}")
+
+
+@contextmanager
+def training_errors(parameters: str = "gamma and C") -> Iterator[list[str]]:
+    """Turn what breaks inside into sentences; the list is of what training warned of, once it is over.
+
+    ``parameters`` are those that may be too far from 1.
+    """
+    from sklearn.exceptions import ConvergenceWarning
+
+    told: list[str] = []
+    try:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            yield told
+    except InvalidParameterError as error:
+        raise OptionError(parameter_sentence(str(error))) from None
+    except (ArithmeticError, ValueError) as error:  # NumPy's and SciPy's words for numbers that grew out of range
+        if isinstance(error, SparsegenError) and not isinstance(error, ModelError):
+            raise
+        raise OptionError(
+            f"training broke down ({str(error).rstrip('.')}); bring {parameters} closer to 1, or scale the features"
+        ) from error
+    # Overflow on the way (RuntimeWarning) is no news to the user where the model came out finite.
+    unsolved = [warning for warning in caught if issubclass(warning.category, ConvergenceWarning)]
+    told += dict.fromkeys(str(warning.message) for warning in unsolved)
+
+
+def parameter_sentence(text: str) -> str:
+    """Return scikit-learn's complaint about a parameter as one sentence without its types and sets."""
+    match = re.fullmatch(r"The '(\w+)' parameter of \w+ must be (.+)\. Got (.+) instead\.", text, re.DOTALL)
+    if match is None:
+        return " ".join(text.split())
+    name, allowed, value = match.groups()
+    allowed = re.sub(r"an? (?:str|\w+) among \{(.*?)\}", lambda m: " or ".join(sorted(m[1].split(", "))), allowed)
+    allowed = re.sub(r"(an int|a float) in the range ([\[(])(\S+), (\S+)([\])])", _range_words, allowed)
+    allowed = allowed.replace("an instance of 'str'", "a name").replace("an instance of 'dict'", "a mapping")
+    allowed = allowed.replace(" or None", "")
+    return f"{name} is {' '.join(value.split())[:60]}, but must be {allowed}"
+
+
+def _range_words(match: re.Match[str]) -> str:
+    kind, opening, low, high, closing = match.groups()
+    limits = [f"{'>=' if opening == '[' else '>'} {float(low):g}"] if low != "-inf" else []
+    limits += [f"{'<=' if closing == ']' else '<'} {float(high):g}"] if high != "inf" else []
+    return f"a {'whole' if kind == 'an int' else 'finite'} number {' and '.join(limits)}".rstrip()
 
 
 def check_sets(train_set: Dataset, test_set: Dataset, n_vectors: object) -> None:
@@ -196,10 +263,22 @@ def check_sets(train_set: Dataset, test_set: Dataset, n_vectors: object) -> None
         data.require_rows(train_set, n_vectors)
 
 
-def make_scaler(scale: str) -> Any:
-    """Return the scikit-learn scaler of a name, or ``None`` for none."""
+def make_scalers(scale: str) -> dict[str, Any]:
+    """Return the scalers to choose from, the one to take where there is no choice first."""
     from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
-    if scale not in SCALERS:
-        raise OptionError(f"scale {scale!r} is unknown{nearest(scale, SCALERS)}; choose one of: {', '.join(SCALERS)}")
-    return {"standard": StandardScaler(), "minmax": MinMaxScaler(), "none": None}[scale]
+    if scale not in (AUTO, *SCALERS):
+        known = AUTO, *SCALERS
+        raise OptionError(f"scale {scale!r} is unknown{nearest(scale, known)}; choose one of: {', '.join(known)}")
+    named = {"standard": StandardScaler(), "minmax": MinMaxScaler(), "none": None}
+    return {name: named[name] for name in (CHOSEN_SCALERS if scale == AUTO else (scale,))}
+
+
+def make_scaler(scale: str) -> Any:
+    """Return the scikit-learn scaler of a name, or ``None`` for none."""
+    return make_scalers(scale)[scale]
+
+
+def _fitted(scaler: Any, X: Array) -> Scaling:
+    """Return what scales rows as these rows need it."""
+    return np.asarray if scaler is None else scaler.fit(X).transform

@@ -22,10 +22,9 @@ from sparsegen.threads import one_thread
 from sparsegen.training.choose import AUTO, SearchResult
 from sparsegen.training.choose_values import require_metric, search_values
 from sparsegen.training.from_sklearn import from_sklearn
-from sparsegen.training.guarded import check_seed, guarded
 from sparsegen.training.plain_folds import too_few
 from sparsegen.training.report import some
-from sparsegen.training.train import configured, data_card, joined, make_scaler
+from sparsegen.training.train import check_seed, configured, data_card, joined, make_scalers, training_errors
 
 R2 = "r2"
 OF_CLASSES = {
@@ -90,7 +89,7 @@ def train_values(
     )
     _check_sets(train_set, test_set, getattr(estimator, "n_vectors", None))
     complaints = _ask_for_a_choice(estimator, given, train_set)
-    scaler = make_scaler(scale)
+    scaler = next(iter(make_scalers(scale).values()))  # where it is for the search to say, the usual one
     started = time.perf_counter()
     with one_thread():
         model, found, told = _fit(estimator, scaler, train_set, seed, metric or R2)
@@ -154,7 +153,7 @@ def _fit(
     from sklearn.pipeline import make_pipeline
 
     y: Array = data.targets(train_set)
-    with guarded("gamma and C") as told:
+    with training_errors() as told:
         rows = train_set.X if scaler is None else scaler.fit_transform(train_set.X)
         found = search_values(estimator, rows, y, seed, groups=train_set.groups, metric=metric)
         estimator.fit(rows, y)

@@ -135,7 +135,7 @@ def test_runs_as_a_module(name: str, monkeypatch: pytest.MonkeyPatch, capsys: py
 
 def test_marginal_splits_a_figure_into_its_parts() -> None:
     found = {(m, d): 500.0 + 4 * m * d + 30 * m + 2 * d for m in (32, 64) for d in (32, 64)}
-    assert marginal.split(found) == (500.0, 4.0, 30.0, 2.0)
+    assert marginal.split(found, 32, 64) == (500.0, 4.0, 30.0, 2.0)
     if DEVICES["cortex-m4f"].missing():
         pytest.skip(str(DEVICES["cortex-m4f"].missing()))
     flash, cost = json.loads(run(marginal, "--device", "cortex-m4f", "--dtype", "q7", "--json"))

@@ -562,7 +562,7 @@ def test_a_terminal_of_80_columns_shows_progress_and_whole_tables(folder: Path, 
         os.close(main)
     assert process.wait(timeout=60) == 0
     text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", seen.decode())
-    assert "choosing gamma and C" in text
+    assert "choosing scale, gamma and C" in text
     table = [line for line in text.splitlines() if line.startswith(("┏", "│", "└"))]
     assert "test accuracy" in "".join(table)
     assert max(map(len, table)) <= 80

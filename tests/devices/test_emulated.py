@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import copy
+
 import numpy as np
 import pytest
 from c_programs import emulated
+from narrowing import known
 
-from sparsegen.devices import DEVICES
+from sparsegen.devices import DEVICES, Profile
 from sparsegen.devices._emulated import EmulatedDevice
 from sparsegen.devices._emulator import EmulatedProcessor
 from sparsegen.devices._image import build_image
@@ -63,11 +66,11 @@ def test_block_counting_equals_counting_every_instruction(device, sample):
 
     by_instruction._uc.hook_add(UC_HOOK_CODE, on_instruction)
     for row in sample.X[:20]:
-        before = by_block.instructions, len(executed)
+        before = len(executed)
         for machine in (by_block, by_instruction):
             machine.write_row(row)
             machine.predict("m_predict")
-        assert by_block.instructions - before[0] == len(executed) - before[1] > 0
+        assert by_block.trace.take(None).instructions == len(executed) - before > 0
 
 
 def test_count_equals_a_hand_count(device, make_export):
@@ -119,6 +122,39 @@ def test_instructions_are_counted_and_nothing_is_timed(device, sample):
     cost = device.measure(sample.export, sample.X)
     assert None not in (cost.flash, cost.ram, cost.instructions, cost.worst_instructions)
     assert cost.cycles is cost.worst_cycles is cost.latency_us is None
+    assert sum(cost.mix.values()) == pytest.approx(cost.instructions)
+
+
+def test_cycles_are_an_estimate_between_two_bounds(device, sample):
+    cost = device.measure(sample.export, sample.X)
+    assert cost.instructions / 2 <= cost.estimate.least_cycles <= cost.estimate.cycles <= cost.estimate.worst_cycles
+    assert cost.estimate.cycles < 5 * cost.instructions
+    assert cost.estimate.core == device.core
+
+
+def test_a_part_with_another_core_is_timed_as_that(sample):
+    m0plus = emulated("cortex-m0plus")
+    if m0plus.missing() is not None:
+        pytest.skip(str(m0plus.missing()))
+    costs = [
+        m0plus.timed_as(Profile("part", 1, 1, 1, core)).measure(sample.export, sample.X)
+        for core in (None, "cortex-m0plus", "cortex-m0")
+    ]
+    assert costs[0] == costs[1]
+    assert costs[2].instructions == costs[0].instructions
+    estimates = [known(cost.estimate) for cost in costs]
+    assert estimates[2].core == "cortex-m0"
+    assert estimates[2].cycles > estimates[0].cycles  # a stage more to refill
+    assert m0plus.core == "cortex-m0plus"
+
+
+def test_a_device_without_a_known_core_tells_no_cycles(sample):
+    device = emulated("cortex-m3")
+    if device.missing() is not None:
+        pytest.skip(str(device.missing()))
+    other = copy.copy(device)
+    other.core = None
+    assert other.measure(sample.export, sample.X[:1]).estimate is None
 
 
 def test_a_trap_is_caught(device, make_export):
@@ -149,7 +185,7 @@ def test_a_missing_function_is_named(device, make_export):
 
 
 @pytest.mark.parametrize("name", EMULATED)
-@pytest.mark.parametrize("package", ["unicorn", "ziglang", "elftools"])
+@pytest.mark.parametrize("package", ["unicorn", "ziglang", "elftools", "capstone"])
 def test_missing_package_says_what_to_install(name, package, hide, sample):
     hide(package)
     sentence = rf"device {name} cannot run here: {package} not found; install .* pip install 'sparsegen\[devices\]'"

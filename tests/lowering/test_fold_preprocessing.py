@@ -9,7 +9,7 @@ import pytest
 from golden_models import model, rbf, wave
 
 from sparsegen.kernels.expression import Const, Core, Exp, Mul
-from sparsegen.lowering.fold_preprocessing import _group_kernels, _rounded_affine, _ways, fold_preprocessing
+from sparsegen.lowering.fold_preprocessing import _group_kernels, _rounded_affine, fold_preprocessing, ways
 
 MODULE = import_module(fold_preprocessing.__module__)
 ROWS = 3.0 + wave(20, 4)
@@ -53,10 +53,10 @@ def described(program):
 )  # fmt: skip
 def test_the_ways_are_tried_from_the_cheapest_to_the_most_careful(kernels, transform, expected):
     of = model(kernels, 5, 4, (0, 1, 2), **transform)
-    ways = list(_ways(of, ROWS))
-    assert [" ".join(described(way)) for way in ways] == expected
+    found = list(ways(of, ROWS))
+    assert [" ".join(described(way)) for way in found] == expected
     wanted = of.scores(ROWS)
-    for way in ways:
+    for way in found:
         np.testing.assert_allclose(way.scores(ROWS), wanted, atol=2e-5 * max(1.0, float(np.abs(wanted).max())))
         assert np.array_equal(way.intercept, of.intercept)
         if way.offset is not None:
@@ -74,17 +74,17 @@ def test_rounded_tables_cost_nothing_in_the_middle_of_the_data(projected, kernel
     rows = 1e4 * ROWS
     of = model([kernel], 5, 4, (0, 1, 2), projected=projected, offset=OFFSET, scale=EACH)
     middle = rows.mean(axis=0)[None]
-    for way in _ways(of, rows):
+    for way in ways(of, rows):
         np.testing.assert_allclose(way.scores(middle), of.scores(middle), rtol=1e-11)
 
 
 def chosen(errors, monkeypatch):
     """Return which of the ways is taken where they have these errors."""
     of = model([rbf()], 5, 4, (0, 1), offset=OFFSET)
-    found = iter(errors)
-    monkeypatch.setattr(MODULE, "rounding_error", lambda *_: next(found))
-    ways = [described(way) for way in _ways(of, ROWS)]
-    return ways.index(described(fold_preprocessing(of, ROWS)))
+    remaining = iter(errors)
+    monkeypatch.setattr(MODULE, "rounding_error", lambda *_: next(remaining))
+    found = [described(way) for way in ways(of, ROWS)]
+    return found.index(described(fold_preprocessing(of, ROWS)))
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from sparsegen.methods.shared.feature_map import SMALLEST_FACTOR
 from sparsegen.methods.shared.pooling import Pooling
 from sparsegen.methods.shared.slmc_objective import SlmcObjective
 from sparsegen.methods.shared.stochastic import BATCH, MinibatchObjective, n_steps, start_rows
-from sparsegen.solvers.adam import adam
+from sparsegen.solvers.adam import adam, minibatches
 from sparsegen.solvers.newton import Loss
 
 MAPS = ("none", "scales", "projection")
@@ -99,7 +99,7 @@ def test_adam_takes_the_steps_of_its_slow_twin() -> None:
         seen.extend(rows)
         return gradients(theta, rows)
 
-    adam(theta, [0.1, 0.02], mine, 40, batch=16, steps=25, rng=np.random.RandomState(7), advance=quiet)
+    adam(theta, [0.1, 0.02], mine, minibatches(40, 16, np.random.RandomState(7)), steps=25, advance=quiet)
     for one, other in zip(theta, slow, strict=True):
         np.testing.assert_allclose(one, other, rtol=2e-4, atol=2e-5)
     assert len(seen) == 25 * 16

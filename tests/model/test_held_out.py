@@ -46,8 +46,8 @@ def test_a_test_row_that_was_trained_on_is_not_held_out() -> None:
 
 def test_a_training_row_with_the_hash_of_a_test_row_is_not_held_out(monkeypatch: pytest.MonkeyPatch) -> None:
     """The adversary: hashes so short that most test rows share theirs with a training row."""
-    short = remembered._hashes
-    monkeypatch.setattr(remembered, "_hashes", lambda rows: short(rows) % 64)
+    short = remembered.row_hashes
+    monkeypatch.setattr(remembered, "row_hashes", lambda rows: short(rows) % 64)
     test, train = rows(60), rows(60, seed=1)
     card = {"held_out": remember(test, train)}
     assert not marked(card, train).any()

@@ -97,7 +97,7 @@ def test_gammas_lie_around_scale_and_print_as_they_are(two_classes: Rows) -> Non
     found = search.search(slmc(gamma="auto"), X, y, seed=0)
     assert found is not None
     scale = 1.0 / (X.shape[1] * X.var())
-    gammas = [parameters["gamma"] for parameters, _ in found.candidates]
+    gammas = [float(parameters["gamma"]) for parameters, _ in found.candidates]
     np.testing.assert_allclose(gammas, scale * np.array(GAMMA_FACTORS), rtol=1e-3)
     assert all(float(f"{gamma:g}") == gamma for gamma in gammas)
 
@@ -113,24 +113,60 @@ def test_the_best_wins_and_of_equals_the_smoothest(two_classes: Rows, monkeypatc
     assert found.chosen == {"gamma": smallest, "C": 10.0}
 
 
-def test_large_data_and_long_descents_are_cut(monkeypatch) -> None:
+def test_the_scaling_is_tried_with_every_gamma(two_classes: Rows, monkeypatch) -> None:
+    X, y = two_classes
+    seen = []
+
+    def predict(trial, X, y, train, test):
+        seen.append((float(X.std()), trial.gamma, trial.C))
+        return np.where(np.arange(len(test)) < (36 if X.std() > 10.0 else 20), y[test], 1 - y[test])
+
+    monkeypatch.setattr(search, "_predict", predict)
+    scalings: dict[str, search.Scaling] = {
+        "narrow": np.asarray,
+        "wide": lambda rows: 100.0 * rows,
+        "wider": lambda rows: 200.0 * rows,
+    }
+    found = search.search(slmc(gamma="auto", C="auto"), X, y, seed=0, scalings=scalings)
+    assert found is not None
+    smallest = float(f"{GAMMA_FACTORS[0] * 1e-4 / (X.shape[1] * X.var()):.4g}")
+    assert found.chosen == {"scale": "wide", "gamma": smallest, "C": 0.1}  # the first of equals, C among its own
+    assert len(found.candidates) == len(seen) / 3 == 3 * 4 + 3
+    assert [tried["scale"] for tried, _ in found.candidates] == 4 * ["narrow"] + 4 * ["wide"] + 4 * ["wider"] + 3 * [
+        "wide"
+    ]
+    assert {round(deviation / X.std()) for deviation, _, C in seen if C != search.C_START} == {100}
+    assert found.as_json()["chosen"]["scale"] == "wide"
+
+
+def test_without_a_gamma_to_choose_the_first_scaling_is_taken(two_classes: Rows) -> None:
+    scalings: dict[str, search.Scaling] = {"none": np.asarray, "half": lambda rows: rows / 2.0}
+    found = search.search(slmc(C="auto", gamma=0.5), *two_classes, seed=0, scalings=scalings)
+    assert found == search.search(slmc(C="auto", gamma=0.5), *two_classes, seed=0)
+    one: dict[str, search.Scaling] = {"none": np.asarray}
+    alone, plain = (search.search(slmc(gamma="auto"), *two_classes, seed=0, scalings=s) for s in (one, None))
+    assert alone == plain
+
+
+@pytest.mark.parametrize(("rows", "used", "folds"), [(4000, 2000, 3), (4500, 4500, 1), (6500, 6000, 1)])
+def test_large_data_and_long_descents_are_cut(monkeypatch, rows: int, used: int, folds: int) -> None:
     rng = np.random.default_rng(0)
-    y = np.arange(5000) % 2
-    X = rng.normal(size=(5000, 2)) + y[:, None]
+    y = np.arange(rows) % 2
+    X = rng.normal(size=(rows, 2)) + y[:, None]
     seen = []
 
     def note(trial, X, y, train, test):
-        seen.append((len(X), trial.max_iter, trial.n_vectors))
+        seen.append((len(X), trial.max_iter))
         assert trial.steps == search.MAX_STEPS
+        assert trial.n_vectors == min(1900, len(train))
+        assert used // 3 <= len(test) <= used // 3 + 1
         return y[test]
 
     monkeypatch.setattr(search, "_predict", note)
     found = search.search(slmc(C="auto", max_iter=1000, n_vectors=1900), X, y, seed=0)
     assert found is not None
-    assert found.rows == search.MAX_ROWS
-    assert len(seen) == 3 * len(C_VALUES)
-    assert {(rows, iterations) for rows, iterations, _ in seen} == {(search.MAX_ROWS, search.MAX_ITER)}
-    assert all(n_vectors <= 1334 for *_, n_vectors in seen)  # a fold's training rows
+    assert (found.rows, found.folds) == (used, folds)
+    assert seen == [(used, search.MAX_ITER)] * folds * len(C_VALUES)
 
 
 def test_as_many_vectors_as_rows_still_cross_validate(two_classes: Rows) -> None:

@@ -17,8 +17,8 @@ from sparsegen.model.card import known_accuracy
 from sparsegen.model.confusion import Confusion
 from sparsegen.model.held_out import held_out
 from sparsegen.training import train as training
-from sparsegen.training.guarded import parameter_sentence
 from sparsegen.training.report import class_warnings
+from sparsegen.training.train import parameter_sentence
 from sparsegen.version import __version__
 
 SMALL = {"n_vectors": 5, "max_iter": 5}
@@ -194,12 +194,44 @@ def test_what_nobody_gives_is_chosen_by_cross_validation(sets) -> None:
         found = training.train(*sets, parameters={**SMALL, **parameters}).search
         return set() if found is None else set(found.chosen)
 
-    assert searched() == {"gamma", "C"}
-    assert searched(C=2.0) == {"gamma"}
+    assert searched() == {"scale", "gamma", "C"}
+    assert searched(C=2.0) == {"scale", "gamma"}
     assert searched(gamma="scale") == {"C"}
     assert searched(gamma=0.5, C=2.0) == set()
     assert searched(kernel="linear", C=2.0) == set()
     assert training.train(*sets, method="rsvm", parameters={"n_vectors": 5}).search is None
+
+
+@pytest.mark.parametrize("outlier", [False, True])
+def test_the_scale_is_chosen_with_gamma(outlier: bool) -> None:
+    rng = np.random.default_rng(0)
+    if outlier:
+        X = rng.uniform(size=(160, 4))
+        y = (np.hypot(X[:, 0] - 0.5, X[:, 1] - 0.5) < 0.35).astype(int)
+        X[0, :2] = 40.0  # all other rows lie in a fortieth of the range
+    else:
+        X = rng.normal(size=(160, 8))
+        X[:, :2] = rng.integers(2, size=(160, 2))
+        y = X[:, 0].astype(int) ^ X[:, 1].astype(int)  # bits spread wide within their range
+    train_set, test_set = (data.from_arrays(X[part], y[part]) for part in (slice(120), slice(120, None)))
+    report = training.train(
+        train_set, test_set, parameters={"n_vectors": 8, "C": 100.0 if outlier else 1.0}, final=True
+    )
+    wanted = "standard" if outlier else "minmax"
+    assert report.search is not None
+    assert report.search.chosen["scale"] == report.tested.card["scale"] == report.model.card["scale"] == wanted
+    assert {tried["scale"] for tried, _ in report.search.candidates} == {"standard", "minmax"}
+    tested, final = (model.transform.scale for model in (report.tested, report.model))
+    spread = train_set.X.std(axis=0) if outlier else np.ptp(train_set.X, axis=0)
+    np.testing.assert_allclose(tested, 1.0 / spread)
+    both = np.concatenate([train_set.X, test_set.X])
+    np.testing.assert_allclose(final, 1.0 / (both.std(axis=0) if outlier else np.ptp(both, axis=0)))
+
+
+def test_a_gamma_that_is_given_is_for_standard_features(sets) -> None:
+    report = training.train(*sets, parameters={**SMALL, "gamma": 0.5})
+    assert report.model.card["scale"] == "standard"
+    np.testing.assert_allclose(report.model.transform.scale, 1.0 / sets[0].X.std(axis=0))
 
 
 def test_a_class_with_one_row_is_trained_without_a_search(two_classes) -> None:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sparsegen.arrays import Array
+from sparsegen.data.labelled_parts import LabelledParts
 from sparsegen.errors import OptionError
 from sparsegen.kernels import BoundKernel
 from sparsegen.methods.shared.libsvm import full_svm
@@ -77,6 +78,12 @@ class CountedVectors(Parameterized):
 
         return count_vectors(self.n_vectors, self.ratio, Y, svm_coef)
 
+    def _count_in_parts(self, rows: LabelledParts) -> int:
+        if self.ratio is not None:
+            raise OptionError("ratio needs the reference SVM, which needs all rows in memory; give n_vectors instead")
+        n_outputs = 1 if len(rows.classes) == 2 else len(rows.classes)
+        return asked_or_default(self.n_vectors, np.broadcast_to(0.0, (rows.n_rows, n_outputs)))
+
 
 class MovableVectors(CountedVectors):
     """The parameters of a method that starts from given or chosen vectors and moves them."""
@@ -100,6 +107,12 @@ class MovableVectors(CountedVectors):
     def _count_vectors(self, X: Array, Y: Array, kernel: BoundKernel, weights: RowWeights | None = None) -> int:
         if isinstance(self.init, str):
             return super()._count_vectors(X, Y, kernel, weights)
+        return self._count_given()
+
+    def _count_in_parts(self, rows: LabelledParts) -> int:
+        return super()._count_in_parts(rows) if isinstance(self.init, str) else self._count_given()
+
+    def _count_given(self) -> int:
         given = len(np.atleast_1d(self.init))
         if self.n_vectors not in (None, given) or self.ratio is not None:
             raise OptionError(f"init holds {given} vectors; leave n_vectors and ratio out")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import warnings
 from abc import abstractmethod
 from numbers import Real
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,6 +21,8 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
 from sparsegen.arrays import Array
+from sparsegen.data.dask_parts import is_dask
+from sparsegen.data.labelled_parts import LabelledParts
 from sparsegen.errors import DataError, OptionError
 from sparsegen.kernels import BoundKernel
 from sparsegen.methods.shared.parameters import NOT_NEGATIVE, one_of, parameter, whole
@@ -50,6 +52,8 @@ if TYPE_CHECKING:
 
     class Classifier:
         """scikit-learn's part in a classifier, without types."""
+
+        def _validate_params(self) -> None: ...
 else:
     Classifier = ClassifierMixin
 
@@ -63,6 +67,9 @@ def _gives_probabilities(estimator: SparseClassifier) -> bool:
 
 class SparseClassifier(Classifier, SparseEstimator):
     """A kernel machine with few expansion vectors, behind scikit-learn's interface."""
+
+    needs_all_rows: ClassVar[str] = "it is not a sum over rows"
+    """Why a method without ``_train_in_parts`` cannot train on rows in parts, such as a Dask array."""
 
     probability: bool = parameter(
         False,
@@ -84,8 +91,13 @@ class SparseClassifier(Classifier, SparseEstimator):
     ) -> Self:
         """Train on the rows of ``X`` with labels ``y``; a row counts as often as its sample weight says, 0 is never.
 
-        Rows of one group are never both trained on and scored where ``probability`` is learned.
+        Rows of one group are never both trained on and scored where ``probability`` is learned. A Dask array or data
+        frame is trained on where its blocks are, by the methods whose objective is a sum over rows.
         """
+        if is_dask(X):
+            from sparsegen.methods.shared.fit_in_parts import fit_in_parts
+
+            return fit_in_parts(self, X, y, sample_weight)
         rows, labels = validate_data(self, X, y, dtype=self.row_types, order="C")
         check_classification_targets(labels)
         counts = checked_sample_weight(sample_weight, len(rows))
@@ -107,28 +119,40 @@ class SparseClassifier(Classifier, SparseEstimator):
         Y = sign_matrix(index, len(self.classes_))
         with one_thread():  # no fight over cores either
             expansion = self._train(rows, Y, kernel, check_random_state(self.random_state), weights)
-        self.model_ = SparseModel(
-            vectors=expansion.vectors,
-            coef=expansion.coef_by_kernel,
-            intercept=expansion.intercept,
-            kernels=expansion.kernels or (kernel,),
-            transform=expansion.transform(rows.shape[1]),
-            classes=model_labels(self.classes_),
-            card=self._card(expansion, counts),
-        )
+        self._keep(expansion, kernel, rows.shape[1], counts)
         if self.probability:
             loss = None if weights is None else weights.loss
             self.model_ = calibrated(
                 self, self.model_, rows, labels, groups=of_rows, sample_weight=counts, weights=loss
             )
-        self.n_iter_ = max(1, int(expansion.facts.get("iterations", 1)))
         return self
+
+    def _keep(self, expansion: Expansion, kernel: BoundKernel, n_features: int, counts: Array | None) -> None:
+        """Set what a fitted estimator has."""
+        self.model_ = SparseModel(
+            vectors=expansion.vectors,
+            coef=expansion.coef_by_kernel,
+            intercept=expansion.intercept,
+            kernels=expansion.kernels or (kernel,),
+            transform=expansion.transform(n_features),
+            classes=model_labels(self.classes_),
+            card=self._card(expansion, counts),
+        )
+        self.n_iter_ = max(1, int(expansion.facts.get("iterations", 1)))
 
     @abstractmethod
     def _train(
         self, X: Array, Y: Array, kernel: BoundKernel, rng: np.random.RandomState, weights: RowWeights | None
     ) -> Expansion:
         """Return the expansion for rows ``X`` and signs ``Y`` (n, n_outputs); no weights are weights of 1."""
+
+    def _train_in_parts(
+        self, rows: LabelledParts, kernel: BoundKernel, rng: np.random.RandomState, by_class: Array
+    ) -> Expansion:
+        """Return the expansion for rows in parts; ``by_class`` multiplies the loss of each class's rows."""
+        raise OptionError(
+            f"method {self.method!r} cannot train on rows in parts: {self.needs_all_rows}; train on a sample in memory"
+        )
 
     def decision_function(self, X: ArrayLike) -> Array:
         """Return scores: (n,) for two classes, (n, n_classes) for more."""

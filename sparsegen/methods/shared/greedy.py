@@ -76,6 +76,7 @@ class GreedyClassifier(SingleKernelClassifier):
     max_seconds: float | None = MAX_SECONDS
     tol: float = parameter(0.0, "stop when a vector lowers the objective by less than this share", NOT_NEGATIVE)
 
+    needs_all_rows = "it keeps the kernel values of every row at every vector it has chosen"
     _follows_distances: ClassVar[bool] = False
 
     @abstractmethod

@@ -21,14 +21,18 @@ import numpy as np
 
 from sparsegen import progress
 from sparsegen.arrays import Array
+from sparsegen.data.labelled_parts import LabelledParts
 from sparsegen.kernels import BoundKernel
 from sparsegen.methods.shared.count import MovableVectors
 from sparsegen.methods.shared.estimator import Expansion, warn_unsolved
+from sparsegen.methods.shared.mixture_rows import MixtureInMemory, MixtureInParts, MixtureRows
 from sparsegen.methods.shared.multiple_kernels import MixtureClassifier, MixtureObjective, base_kernels
 from sparsegen.methods.shared.parameters import N_INIT
 from sparsegen.methods.shared.row_weights import RowWeights, loss_weight, row_counts, weighted_std
-from sparsegen.methods.shared.slmc_objective import SlmcObjective
+from sparsegen.methods.shared.slmc_in_parts import WeighedParts
+from sparsegen.methods.shared.slmc_rows import Few, RowsInParts
 from sparsegen.methods.shared.start import start_vectors
+from sparsegen.methods.shared.stochastic import start_rows
 from sparsegen.solvers.descent import lbfgs
 from sparsegen.solvers.newton import Loss
 from sparsegen.solvers.simplex import ValueAndGradient
@@ -61,10 +65,24 @@ class SparseMixture(MovableVectors, MixtureClassifier):
         self, X: Array, Y: Array, kernel: BoundKernel, rng: np.random.RandomState, weights: RowWeights | None
     ) -> Expansion:
         m = self._count_vectors(X, Y, kernel, weights)
-        kernels = base_kernels(kernel, self.n_kernels, self.gammas)
-        deviation = weighted_std(X, row_counts(weights))
+        loss = Loss(self.loss, loss_weight(self.C, weights))
+        few = start_rows(Y, m, rng)
+        of_few = None if weights is None else weights.of(few)
+        return self._find(MixtureInMemory(X, Y, loss, self.block_rows), kernel, m, Few(X[few], Y[few], of_few), rng)
+
+    def _train_in_parts(
+        self, rows: LabelledParts, kernel: BoundKernel, rng: np.random.RandomState, by_class: Array
+    ) -> Expansion:
+        m = self._count_in_parts(rows)
+        given = WeighedParts(rows, self.loss, float(self.C) * by_class)
+        few = RowsInParts(given, kernel, rng).few(m, rng)
+        return self._find(MixtureInParts(given), kernel, m, few, rng)
+
+    def _find(self, rows: MixtureRows, kernel: BoundKernel, m: int, few: Few, rng: np.random.RandomState) -> Expansion:
+        """Return the best end of all starts, which are placed by a few of the rows."""
+        deviation = weighted_std(few.X, row_counts(few.weights))
         search = MixtureSearch(
-            self.objective(X, Y, kernels, Loss(self.loss, loss_weight(self.C, weights)), self.block_rows),
+            self.objective(rows, base_kernels(kernel, self.n_kernels, self.gammas)),
             self._weight_search(),
             unit=deviation * np.sqrt(m) or 1.0,  # the first step moves each vector by about one deviation
             tol=float(self.tol),
@@ -73,7 +91,7 @@ class SparseMixture(MovableVectors, MixtureClassifier):
         found = []
         for start in range(self.n_init):
             title = f"training {self.method}" + (f", start {start + 1} of {self.n_init}" if self.n_init > 1 else "")
-            found += search.ends(start_vectors(X, Y, m, self.init, rng, weights), title)
+            found += search.ends(start_vectors(few.X, few.Y, m, self.init, rng, few.weights), title)
         return search.expansion(min(found, key=lambda end: end.value))
 
 
@@ -131,7 +149,7 @@ class MixtureSearch:
         """Return the end of SLMC on kernel k: its own objective and descent, so that it is the same end."""
         shared, iterations = self.objective, 0
         if self.max_iter:
-            slmc = SlmcObjective(shared.X, shared.Y, shared.kernels[k], shared.loss, block_rows=shared.block_rows)
+            slmc = shared.rows.slmc(shared.kernels[k])
             Z, _, iterations = slmc.descend(Z, None, self.unit, max_iter=self.max_iter, tol=self.tol, title=title)
         value = shared.only(np.array([k])).optimum(Z, np.ones(1)).solution.objective
         return End(Z, np.eye(len(shared.kernels))[k], value, iterations)

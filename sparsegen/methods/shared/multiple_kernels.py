@@ -18,8 +18,8 @@ Symbols: Z (m, d) vectors, M kernels, Kz_k = K_k(Z, Z) with its ridge, B (M, n_o
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -27,16 +27,12 @@ from numpy.typing import ArrayLike, NDArray
 from sparsegen.arrays import Array
 from sparsegen.errors import OptionError
 from sparsegen.kernels import KERNELS, BoundKernel
-from sparsegen.kernels.bases import BASES
-from sparsegen.kernels.expression import base_of, evaluate
 from sparsegen.methods.shared.estimator import SparseClassifier
+from sparsegen.methods.shared.mixture_rows import InnerSolution, MixtureRows, StackBlock
 from sparsegen.methods.shared.parameters import LOSS_WEIGHT, one_of, parameter, whole
 from sparsegen.methods.shared.ridge import RIDGE
-from sparsegen.solvers.blocks import RowBlocks, rows_per_block
-from sparsegen.solvers.newton import Loss, Solution, solve
 
 GAMMA_STEP = 4.0  # ratio of neighbouring gammas [H09, V]
-ARRAYS_PER_BLOCK = 6  # n x m arrays alive per kernel while a block is in use, as in SLMC
 
 WEIGHT_SOLVER = parameter(
     "lp",
@@ -83,24 +79,6 @@ def base_kernels(kernel: BoundKernel, n_kernels: int, gammas: ArrayLike | None) 
     return tuple(family.bind(**{**dict(kernel.params), scale: float(value)}) for value in values)
 
 
-class StackBlock:
-    """``K_k(X, Z)`` of all kernels, which share their distances, and the contracted gradient of their sum."""
-
-    def __init__(self, kernels: tuple[BoundKernel, ...], X: Array, Z: Array) -> None:
-        self._kernels, self._X, self._Z = kernels, X, Z
-        self._base = BASES[base_of(kernels[0].expression).name]
-        self._distance = self._base.block(X, Z)
-        self._memos: list[dict[Any, Array | float]] = [{} for _ in kernels]
-        self.values = np.array(
-            [evaluate(k.expression, self._distance, memo) for k, memo in zip(kernels, self._memos, strict=True)]
-        )
-
-    def gradient(self, weights: Array) -> Array:
-        """Return ``sum_k sum_i weights[k, i, u] dK_k(x_i, z_u)/dz_u``, one row per row of Z."""
-        slopes = [evaluate(k.slope, self._distance, memo) for k, memo in zip(self._kernels, self._memos, strict=True)]
-        return self._base.pull_back(sum(w * s for w, s in zip(weights, slopes, strict=True)), self._X, self._Z)
-
-
 @dataclass(frozen=True)
 class Optimum:
     """The machine for given vectors and weights."""
@@ -109,27 +87,26 @@ class Optimum:
     """(M, n_outputs, m): the beta_k, also of kernels without weight"""
     coef: Array
     """(n_outputs, M, m): mu_k beta_k"""
-    solution: Solution
+    solution: InnerSolution
+    features: MixtureFeatures
+    pulled: Array | None
+    """``sum_i a_i psi_k(x_i)`` (M, n_outputs, m), where it was needed"""
 
 
 class MixtureObjective:
-    """W(Z, mu) and its gradients, as a sum over blocks of rows; remembers the last inner optimum to start from."""
+    """W(Z, mu) and its gradients, as sums over rows; remembers the last inner optimum to start from."""
 
     features: type[MixtureFeatures]
     """What the method trains on."""
 
-    def __init__(
-        self, X: Array, Y: Array, kernels: tuple[BoundKernel, ...], loss: Loss, block_rows: int | None = None
-    ) -> None:
-        self.X, self.Y, self.kernels, self.loss = X, Y, kernels, loss
-        self.block_rows = block_rows
-        self._last: tuple[Array, Solution] | None = None
-        self._kept: tuple[Array, StackBlock, RowBlocks[StackBlock]] | None = None
+    def __init__(self, rows: MixtureRows, kernels: tuple[BoundKernel, ...]) -> None:
+        self.rows, self.kernels = rows, kernels
+        self._last: tuple[Array, InnerSolution] | None = None
+        self._kept: tuple[Array, StackBlock] | None = None
 
     def only(self, active: NDArray[np.intp]) -> MixtureObjective:
         """Return W on some of the kernels, with the inner optimum remembered: the others cost time even unweighted."""
-        kernels = tuple(self.kernels[k] for k in active)
-        part = type(self)(self.X, self.Y, kernels, self.loss, self.block_rows)
+        part = type(self)(self.rows.again(), tuple(self.kernels[k] for k in active))
         if self._last is not None:
             B, solution = self._last
             part._last = (B[active], solution)
@@ -143,67 +120,58 @@ class MixtureObjective:
     def in_both(self, Z: Array, mu: Array) -> tuple[float, Array, Array]:
         """Return W and its gradients in Z and in mu."""
         optimum = self.optimum(Z, mu)
-        B, a = optimum.B, optimum.solution.alpha * self.Y
-        scaled = mu[:, None, None] * B
-        gradient = self._keep(Z)[1].gradient(B.transpose(0, 2, 1) @ scaled)  # half of it for each argument
-        for rows, block in self.blocks(Z):
-            gradient += block.gradient(-(a[rows] @ scaled))
+        B, scaled = optimum.B, mu[:, None, None] * optimum.B
+        gradient = self._of_vectors(Z).gradient(B.transpose(0, 2, 1) @ scaled)  # half of it for each argument
+        gradient += self.rows.gradient(self.kernels, Z, optimum.features, optimum.solution, scaled)
         return optimum.solution.objective, gradient, self._slope_in_weights(Z, optimum)
 
     def _slope_in_weights(self, Z: Array, optimum: Optimum) -> Array:
-        pulled = self.pull(Z, optimum.solution.alpha * self.Y)
         quadratic = np.einsum("kom,kmn,kon->k", optimum.B, self.ridged(Z), optimum.B)
-        return np.asarray(0.5 * quadratic - np.einsum("kom,kom->k", optimum.B, pulled))
+        return np.asarray(0.5 * quadratic - np.einsum("kom,kom->k", optimum.B, self._pull(Z, optimum)))
 
     def optimum(self, Z: Array, mu: Array) -> Optimum:
         """Return the exact inner solution."""
-        features = self.features(self, Z, mu)
-        start = None
+        features = self.features(self.ridged(Z), mu)
+        V, last = None, None
         if self._last is not None:
             B, last = self._last
-            start = replace(last, V=features.weights_of(B))
-        solution = solve(features.blocks(), self.Y, features.n_features, self.loss, start)
-        coef, B = features.betas(solution)
+            V = features.weights_of(B)
+        solution = self.rows.solve(self.kernels, Z, features, V, last)
+        pulled = self.rows.pull(self.kernels, Z, features, solution) if features.needs_pull else None
+        coef, B = features.betas(solution.V, pulled)
         self._last = (B, solution)
-        return Optimum(B, coef, solution)
-
-    def pull(self, Z: Array, a: Array) -> Array:
-        """Return ``sum_i a_i psi_k(x_i)`` (M, n_outputs, m)."""
-        return sum((a[rows].T @ block.values for rows, block in self.blocks(Z)), start=np.zeros(()))
+        return Optimum(B, coef, solution, features, pulled)
 
     def ridged(self, Z: Array) -> Array:
         """Return Kz (M, m, m); the kernels are 1 on the diagonal, so the ridge does not depend on Z."""
-        return np.asarray(self._keep(Z)[1].values + RIDGE * np.eye(len(Z)))
+        return np.asarray(self._of_vectors(Z).values + RIDGE * np.eye(len(Z)))
 
-    def blocks(self, Z: Array) -> RowBlocks[StackBlock]:
-        """Return the blocks of ``K_k(X, Z)``; a single one is kept until Z moves."""
-        return self._keep(Z)[2]
+    def _pull(self, Z: Array, optimum: Optimum) -> Array:
+        """Return ``sum_i a_i psi_k(x_i)`` (M, n_outputs, m)."""
+        if optimum.pulled is not None:
+            return optimum.pulled
+        return self.rows.pull(self.kernels, Z, optimum.features, optimum.solution)
 
-    def _keep(self, Z: Array) -> tuple[Array, StackBlock, RowBlocks[StackBlock]]:
-        """Return Z, the blocks of ``K_k(Z, Z)`` and those of ``K_k(X, Z)``, the same ones until Z moves."""
+    def _of_vectors(self, Z: Array) -> StackBlock:
+        """Return ``K_k(Z, Z)``, the same one until Z moves."""
         if self._kept is None or not np.array_equal(self._kept[0], Z):
             Z = Z.copy()
-            X, kernels = self.X, self.kernels  # a closure over self would keep the blocks alive after it
-            step = self.block_rows or rows_per_block(len(kernels) * len(Z), ARRAYS_PER_BLOCK)
-            blocks = RowBlocks(len(X), step, lambda rows: StackBlock(kernels, X[rows], Z))
-            self._kept = (Z, StackBlock(kernels, Z, Z), blocks)
-        return self._kept
+            self._kept = (Z, StackBlock(self.kernels, Z, Z))
+        return self._kept[1]
 
 
 class MixtureFeatures(ABC):
-    """The features that a method's machine is trained on."""
+    """The features that a method's machine is trained on; ``Kz`` (M, m, m) has its ridge."""
 
     n_features: int
+    needs_pull: ClassVar[bool] = False
+    """Whether the beta_k depend on ``sum_i a_i psi_k(x_i)``."""
 
-    def __init__(self, objective: MixtureObjective, Z: Array, mu: Array) -> None:
-        self.objective, self.Z, self.mu = objective, Z, mu
-
-    def blocks(self) -> RowBlocks[Array]:
-        """Return the features of all rows, block by block."""
-        return self.objective.blocks(self.Z).then(lambda block: np.ascontiguousarray(self._whiten(block.values)))
+    def __init__(self, Kz: Array, mu: Array) -> None:
+        self.mu = mu
 
     @abstractmethod
-    def _whiten(self, values: Array) -> Array:
+    def whiten(self, values: Array) -> Array:
         """Return the features (n, n_features) from ``values`` (M, n, m)."""
 
     @abstractmethod
@@ -211,5 +179,5 @@ class MixtureFeatures(ABC):
         """Return the solver's weights V (n_outputs, n_features) of the beta_k."""
 
     @abstractmethod
-    def betas(self, solution: Solution) -> tuple[Array, Array]:
-        """Return ``coef`` (n_outputs, M, m) and ``B`` (M, n_outputs, m) of the solver's solution."""
+    def betas(self, V: Array, pulled: Array | None) -> tuple[Array, Array]:
+        """Return ``coef`` (n_outputs, M, m) and ``B`` (M, n_outputs, m) of the solver's weights and of the pull."""

@@ -5,9 +5,10 @@ Symbols: as in :mod:`sparsegen.methods.slmc`.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,42 +30,39 @@ FEATURE_BYTES = 1 << 27  # of the features Phi that are kept where no gradient i
 STEP_BYTES = 1 << 24  # of the rows that are mapped at once there
 
 
-class SlmcObjective:
-    """W(Z, P) and its gradient, as a sum over blocks of rows; remembers the last inner optimum to start from."""
+class Inner(Protocol):
+    """What a solution of the inner problem tells, wherever its rows are."""
 
-    def __init__(
-        self,
-        X: NDArray[Any],
-        Y: Array,
-        kernel: BoundKernel,
-        loss: Loss,
-        P0: Array | None = None,
-        rho: float = 0.0,
-        block_rows: int | None = None,
-        offset: Array | None = None,
-    ) -> None:
-        self.X, self.Y, self.kernel, self.loss = X, Y, kernel, loss
-        self.P0, self.rho = P0, rho
-        self.block_rows = block_rows
-        self.offset = offset
-        self._last: tuple[Array, Solution] | None = None
+    @property
+    def b(self) -> Array:
+        """The biases."""
 
+    @property
+    def objective(self) -> float:
+        """The optimum."""
+
+    @property
+    def solved(self) -> bool:
+        """Whether it was reached."""
+
+
+class SlmcSearch(ABC):
+    """The descent on W(Z, P), wherever the rows are."""
+
+    def __init__(self, kernel: BoundKernel, P0: Array | None, rho: float, offset: Array | None) -> None:
+        self.kernel, self.P0, self.rho, self.offset = kernel, P0, rho, offset
+
+    @abstractmethod
     def start_from(self, beta: Array, b: Array) -> None:
         """Let the next inner problem start from these coefficients."""
-        self._last = (beta, Solution(beta, b, np.zeros_like(self.Y), np.inf))
 
+    @abstractmethod
     def __call__(self, Z: Array, P: Array | None) -> tuple[float, Array]:
         """Return W and its gradient in (Z, P), flattened."""
-        blocks, block_z, beta, solution = self._inner(Z, P)
-        gradient_Z = block_z.gradient(weights_with_ridge(beta, 1.0))
-        gradient_P = None if P is None or self.P0 is None else self.rho * (P - self.P0)
-        for rows, block in blocks:
-            weights = -(solution.alpha[rows] * self.Y[rows]) @ beta
-            gradient_Z += block.gradient(weights)
-            if P is not None and gradient_P is not None:
-                gradient_P += map_gradient(P, block.gradient_left(weights), self._rows(rows))
-        parts = [gradient_Z.ravel()] if gradient_P is None else [gradient_Z.ravel(), gradient_P.ravel()]
-        return self._objective(solution, P), np.concatenate(parts)
+
+    @abstractmethod
+    def _coefficients(self, Z: Array, P: Array | None) -> tuple[Array, Inner]:
+        """Return beta at (Z, P), and the solution that it comes from."""
 
     def descend(
         self, Z: Array, P: Array | None, unit: float, *, max_iter: int, tol: float, title: str
@@ -86,17 +84,66 @@ class SlmcObjective:
 
     def expansion(self, Z: Array, P: Array | None, iterations: int) -> Expansion:
         """Return the classifier at (Z, P)."""
-        _, L = self._factor(Z)
-
-        def features(rows: slice) -> Array:
-            return _whitened(L, self.kernel.gram(map_rows(P, self._rows(rows)), Z))
-
-        beta, solution = self._solve(self._feature_blocks(features, len(Z)), L)
+        beta, solution = self._coefficients(Z, P)
         if not solution.solved:
             warn_unsolved()
         facts = {"iterations": iterations, "objective": self._objective(solution, P)}
         projection, scale = (None, P) if P is None or P.ndim == 1 else (P, None)
         return Expansion(Z.copy(), beta, solution.b, projection, scale=scale, facts=facts)
+
+    def _objective(self, solution: Inner, P: Array | None) -> float:
+        held = 0.0 if P is None or self.P0 is None else 0.5 * self.rho * float(((P - self.P0) ** 2).sum())
+        return solution.objective + held
+
+    def _factor(self, Z: Array) -> tuple[GramBlock, Array]:
+        """Return K(Z, Z) and its Cholesky factor."""
+        block = self.kernel.block(Z, Z)
+        return block, np.tril(cho_factor(with_ridge(block.value), lower=True)[0])
+
+
+class SlmcObjective(SlmcSearch):
+    """W(Z, P) and its gradient, as a sum over blocks of rows; remembers the last inner optimum to start from."""
+
+    def __init__(
+        self,
+        X: NDArray[Any],
+        Y: Array,
+        kernel: BoundKernel,
+        loss: Loss,
+        P0: Array | None = None,
+        rho: float = 0.0,
+        block_rows: int | None = None,
+        offset: Array | None = None,
+    ) -> None:
+        super().__init__(kernel, P0, rho, offset)
+        self.X, self.Y, self.loss = X, Y, loss
+        self.block_rows = block_rows
+        self._last: tuple[Array, Solution] | None = None
+
+    def start_from(self, beta: Array, b: Array) -> None:
+        """Let the next inner problem start from these coefficients."""
+        self._last = (beta, Solution(beta, b, np.zeros_like(self.Y), np.inf))
+
+    def __call__(self, Z: Array, P: Array | None) -> tuple[float, Array]:
+        """Return W and its gradient in (Z, P), flattened."""
+        blocks, block_z, beta, solution = self._inner(Z, P)
+        gradient_Z = block_z.gradient(weights_with_ridge(beta, 1.0))
+        gradient_P = None if P is None or self.P0 is None else self.rho * (P - self.P0)
+        for rows, block in blocks:
+            weights = -(solution.alpha[rows] * self.Y[rows]) @ beta
+            gradient_Z += block.gradient(weights)
+            if P is not None and gradient_P is not None:
+                gradient_P += map_gradient(P, block.gradient_left(weights), self._rows(rows))
+        parts = [gradient_Z.ravel()] if gradient_P is None else [gradient_Z.ravel(), gradient_P.ravel()]
+        return self._objective(solution, P), np.concatenate(parts)
+
+    def _coefficients(self, Z: Array, P: Array | None) -> tuple[Array, Solution]:
+        _, L = self._factor(Z)
+
+        def features(rows: slice) -> Array:
+            return whitened(L, self.kernel.gram(map_rows(P, self._rows(rows)), Z))
+
+        return self._solve(self._feature_blocks(features, len(Z)), L)
 
     def gram_blocks(self, Z: Array, P: Array | None) -> RowBlocks[GramBlock]:
         """Return the blocks of ``K(X, Z)``, with the rows mapped by P if there is one."""
@@ -113,21 +160,12 @@ class SlmcObjective:
         step = self.block_rows or rows_per_block(max(m, self.X.shape[1]), n_bytes=STEP_BYTES)
         return RowBlocks(len(self.X), step, features, 0 if self.block_rows else FEATURE_BYTES // (8 * m * step))
 
-    def _objective(self, solution: Solution, P: Array | None) -> float:
-        held = 0.0 if P is None or self.P0 is None else 0.5 * self.rho * float(((P - self.P0) ** 2).sum())
-        return solution.objective + held
-
     def _inner(self, Z: Array, P: Array | None) -> tuple[RowBlocks[GramBlock], GramBlock, Array, Solution]:
         """Return the blocks of K(X, Z), K(Z, Z), beta, and the solution that beta comes from."""
         block_z, L = self._factor(Z)
         blocks = self.gram_blocks(Z, P)
-        beta, solution = self._solve(blocks.then(lambda block: _whitened(L, block.value)), L)
+        beta, solution = self._solve(blocks.then(lambda block: whitened(L, block.value)), L)
         return blocks, block_z, beta, solution
-
-    def _factor(self, Z: Array) -> tuple[GramBlock, Array]:
-        """Return K(Z, Z) and its Cholesky factor."""
-        block = self.kernel.block(Z, Z)
-        return block, np.tril(cho_factor(with_ridge(block.value), lower=True)[0])
 
     def _solve(self, features: RowBlocks[Array], L: Array) -> tuple[Array, Solution]:
         """Return beta and the solution that it comes from, starting from the last."""
@@ -149,6 +187,6 @@ class SlmcObjective:
         return X if self.offset is None else X - self.offset
 
 
-def _whitened(L: Array, K: Array) -> Array:
+def whitened(L: Array, K: Array) -> Array:
     """Return Phi = K L^-T [W05, eq. 29]."""
     return np.ascontiguousarray(solve_triangular(L, K.T, lower=True).T)

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
         """What scikit-learn, which has no types, gives an estimator; with it mypy checks every constructor call."""
 
         feature_names_in_: NDArray[Any]
+        n_features_in_: int
 
         def get_params(self, deep: bool = True) -> dict[str, Any]: ...  # noqa: D102
         def set_params(self, **parameters: Any) -> Self: ...  # noqa: D102

@@ -145,6 +145,11 @@ class CCode:
         return self.render("c/model.c.j2")
 
     @cached_property
+    def source_by_parts(self) -> bytes:
+        """The same source with a ``#line`` before each part, such as the distances: compilers then name the parts."""
+        return self.render("c/model.c.j2", names_parts=True)
+
+    @cached_property
     def header(self) -> bytes:
         """The C header."""
         return self.render("c/model.h.j2")

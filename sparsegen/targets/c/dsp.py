@@ -7,21 +7,30 @@ The C holds the portable loops as well, so it compiles everywhere. Indices are a
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import NamedTuple
 
 from sparsegen.lowering.integer_program import IntegerProgram
 from sparsegen.targets.c.walk import WRITTEN_OUT, Place
 
 WORD_BYTES = 4
-BYTES_PER_ROUND = 16  # of a loop over 16-bit features; a loop over bytes takes one word per round
+ROUND = 16  # features per round of a loop; fewer than two rounds are written out
+LONG, LONG_ROUND = 64, 32  # so many bytes pay for a longer round, since their products take more instructions
 
 
 class Word(NamedTuple):
-    """Features that are loaded together: the first one, their index in ``pairs``, their place in the table."""
+    """Features that fill a word: the first one, their index in ``pairs``, their place in the table."""
 
     feature: int
     pair: int
     value: int
+
+
+class Words(NamedTuple):
+    """Neighbouring words, which are loaded from the table together, or the last one alone."""
+
+    first: Word
+    second: Word | None
 
 
 @dataclass(frozen=True)
@@ -42,10 +51,21 @@ class DspLoops:
     end: int
     """Where the loop over the products ends; 0 if they are written out."""
     step: int
-    inside: tuple[Word, ...]
-    after: tuple[Word, ...]
+    """Features in a round."""
+    inside: tuple[Words, ...]
+    after: tuple[Words, ...]
     tail_values: tuple[Place, ...]
     """The same features, and their places in the table."""
+
+    @property
+    def has_pairs(self) -> bool:
+        """Whether two words are loaded together anywhere."""
+        return self.n_words > 1
+
+    @property
+    def round_places(self) -> int:
+        """How far the pointer to the features moves in a round: pairs of widened features, or features."""
+        return self.step // self.size if self.widens else self.step
 
     @property
     def has_tail(self) -> bool:
@@ -69,8 +89,8 @@ def dsp_values(program: IntegerProgram) -> DspLoops | None:
     if program.form != "square" or n < size:
         return None
     widens = program.numbers.index_dtype.itemsize == 1
-    whole, step = n - n % size, size if widens else BYTES_PER_ROUND // program.numbers.index_dtype.itemsize
-    end = 0 if n <= WRITTEN_OUT else whole - whole % step
+    whole, step = n - n % size, LONG_ROUND if widens and n >= LONG else ROUND
+    end = 0 if n < 2 * step else n - n % step
     return DspLoops(
         widens=widens,
         size=size,
@@ -81,7 +101,12 @@ def dsp_values(program: IntegerProgram) -> DspLoops | None:
         words=tuple(range(0, whole, size)),
         end=end,
         step=step,
-        inside=tuple(Word(i, 0, i) for i in range(0, step, size)) if end else (),
-        after=tuple(Word(j, j // size, j - end) for j in range(end, whole, size)),
+        inside=_together([Word(i, i // size, i) for i in range(0, step, size)]) if end else (),
+        after=_together([Word(j, j // size, j - end) for j in range(end, whole, size)]),
         tail_values=tuple(Place(j, j - end) for j in range(whole, n)),
     )
+
+
+def _together(words: list[Word]) -> tuple[Words, ...]:
+    """Return the words two by two."""
+    return tuple(Words(first, second) for first, second in zip_longest(words[::2], words[1::2]))

@@ -18,7 +18,8 @@ from sparsegen.errors import OptionError
 from sparsegen.kernels import BoundKernel
 from sparsegen.methods.shared.estimator import model_labels
 from sparsegen.methods.shared.sparse_estimator import SparseEstimator
-from sparsegen.model import LARGEST, SparseModel, Transform
+from sparsegen.model import LARGEST, VALUE, SparseModel, Transform
+from sparsegen.model.task import REGRESSION
 from sparsegen.registry import Registry
 from sparsegen.training.fitted import entry_for, name_of, names_of, parameters_of, require_fitted
 from sparsegen.version import __version__
@@ -58,6 +59,30 @@ def convert(estimator: Any) -> SparseModel:
     return converter.convert(estimator)
 
 
+def value_model_of(machine: Any, vectors: Array, coef: Array, intercept: float, kernel: BoundKernel) -> SparseModel:
+    """Return an expansion (m,) as a model that gives values, with a card that names the machine it comes from."""
+    return SparseModel(
+        vectors=vectors,
+        coef=coef[None, None, :],
+        intercept=np.array([intercept], dtype=np.float64),
+        kernels=(kernel,),
+        transform=Transform.identity(vectors.shape[1]),
+        classes=(),
+        task=REGRESSION,
+        card=_card_of(machine),
+        decision=VALUE,
+    )
+
+
+def _card_of(machine: Any) -> dict[str, Any]:
+    return {
+        "method": f"sklearn {name_of(machine)}",
+        "parameters": parameters_of(machine),
+        "sparsegen": __version__,
+        "scikit-learn": sklearn.__version__,
+    }
+
+
 def model_of(
     machine: Any, vectors: Array, coef: Array, intercept: Array, kernel: BoundKernel, decision: str = LARGEST
 ) -> SparseModel:
@@ -69,11 +94,6 @@ def model_of(
         kernels=(kernel,),
         transform=Transform.identity(vectors.shape[1]),
         classes=model_labels(np.asarray(machine.classes_)),
-        card={
-            "method": f"sklearn {name_of(machine)}",
-            "parameters": parameters_of(machine),
-            "sparsegen": __version__,
-            "scikit-learn": sklearn.__version__,
-        },
+        card=_card_of(machine),
         decision=decision,
     )

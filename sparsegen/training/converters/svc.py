@@ -1,4 +1,4 @@
-"""LIBSVM's machines: SVC and NuSVC.
+"""LIBSVM's machines: SVC and NuSVC, and SVR and NuSVR for values.
 
 Several classes decide by one-vs-one votes: a machine per pair of classes, all on the same table of vectors.
 """
@@ -8,7 +8,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from sklearn.svm import SVC, NuSVC
+import numpy as np
+from sklearn.svm import SVC, SVR, NuSVC, NuSVR
 
 from sparsegen.arrays import Array
 from sparsegen.errors import OptionError
@@ -16,7 +17,7 @@ from sparsegen.kernels import KERNELS, BoundKernel
 from sparsegen.methods.shared.sklearn_private import fitted_gamma, fitted_platt
 from sparsegen.model import LARGEST, VOTES, Calibration, SparseModel
 from sparsegen.model.one_vs_one import pair_coefficients
-from sparsegen.training.converters import CONVERTERS, Converter, model_of, warn_of_lost_probabilities
+from sparsegen.training.converters import CONVERTERS, Converter, model_of, value_model_of, warn_of_lost_probabilities
 from sparsegen.training.converters.linear import linear
 from sparsegen.training.fitted import dense, name_of
 
@@ -36,6 +37,11 @@ def _svc(machine: Any) -> SparseModel:
     if kernel.is_linear:
         return linear(machine, VOTES)
     return _expansion(machine, pair_coefficients(dense(machine.dual_coef_), machine.n_support_), kernel, VOTES)
+
+
+def _svr(machine: Any) -> SparseModel:
+    kernel, intercept = kernel_of(machine), float(np.ravel(machine.intercept_)[0])
+    return value_model_of(machine, dense(machine.support_vectors_), dense(machine.dual_coef_)[0], intercept, kernel)
 
 
 def _expansion(machine: Any, coef: Array, kernel: BoundKernel, decision: str = LARGEST) -> SparseModel:
@@ -85,3 +91,4 @@ def _gamma(machine: Any) -> float:
 
 
 CONVERTERS.register("svc")(Converter((SVC, NuSVC), _svc))
+CONVERTERS.register("svr")(Converter((SVR, NuSVR), _svr))

@@ -15,10 +15,11 @@ from benchmarks.peers import __main__ as program
 from benchmarks.peers._draw import draw
 from benchmarks.peers._problem import Problem, prepare
 from benchmarks.peers._row import Row
-from benchmarks.peers._stage import Stage, hosted
+from benchmarks.peers._stage import Stage
 from benchmarks.peers._table import ratio, table
 from sparsegen.devices import DEVICES
 from sparsegen.devices._emulated import EmulatedDevice
+from sparsegen.report.baselines.peer_code import hosted
 from sparsegen.targets import TARGETS
 
 M4F = "cortex-m4f"

@@ -71,17 +71,21 @@ def test_dsp_loops_read_every_feature_once(dtype, n):
     assert loops.words == tuple(range(0, loops.whole, size))
     assert loops.loops_over_squares == (dtype == "q7" or n > 16)
     assert loops.buffer_bytes == (2 * loops.whole if dtype == "q7" else 0)
+    inside, after = ([word for words in part for word in words if word] for part in (loops.inside, loops.after))
+    assert all(words.second for words in (*loops.inside, *loops.after[:-1]))  # only the last word may be alone
     read, value = [], 0
     for start in range(0, loops.end, loops.step):
-        read += [(start + word.feature, value + word.value) for word in loops.inside]
+        read += [(start + word.feature, value + word.value) for word in inside]
         value += loops.step
     assert value == loops.end
-    read += [(word.feature, loops.end + word.value) for word in loops.after]
+    read += [(word.feature, loops.end + word.value) for word in after]
     assert read == [(i, i) for i in range(0, loops.whole, size)]
-    assert all(word.pair == word.feature // size for word in loops.after)
+    assert all(word.pair == word.feature // size for word in (*inside, *after))
     assert [(place.feature, loops.end + place.value) for place in loops.tail_values] == [(i, i) for i in loops.tail]
-    assert bool(loops.end) == (n > 16)
-    assert loops.step == (4 if dtype == "q7" else 8)
+    assert loops.has_pairs == any(words.second for words in (*loops.inside, *loops.after))
+    assert loops.step == (32 if dtype == "q7" and n >= 64 else 16)
+    assert loops.round_places == (loops.step // 4 if dtype == "q7" else loops.step)
+    assert bool(loops.end) == (n >= 32)
 
 
 @pytest.mark.parametrize("dtype", ["q7", "q15"])
