@@ -51,10 +51,10 @@ class Inspection(dict[str, Any]):
             known = known_accuracy(self)
             shown["accuracy"] = percent(self["accuracy"]) if known is None else str(known)
         if "per_class" in self:
-            shown["recall"] = _words({one["class"]: _recall(one) for one in self["per_class"]})
+            shown["recall"] = words({one["class"]: _recall(one) for one in self["per_class"]})
         if (errors := known_values(self)) is not None:
             shown["errors"] = str(errors)
-        shown |= {key: _words(value) for key, value in self.items() if key not in TOLD_IN_WORDS}
+        shown |= {key: words(value) for key, value in self.items() if key not in TOLD_IN_WORDS}
         return [(printable(str(key)).replace("_", " "), _cut(text)) for key, text in shown.items()]
 
 
@@ -100,12 +100,12 @@ def _table(lines: list[tuple[str, str]]) -> str:
     return f"<table>{rows}</table>"
 
 
-def _words(value: Any) -> str:
+def words(value: Any) -> str:
     """Return a value of a card as a person would write it."""
     if isinstance(value, dict):
-        return ", ".join(f"{name} {_words(item)}" for name, item in value.items() if item is not None)
+        return ", ".join(f"{name} {words(item)}" for name, item in value.items() if item is not None)
     if isinstance(value, list):
-        return ", ".join(_words(item) for item in value)
+        return ", ".join(words(item) for item in value)
     return "none" if value is None else f"{value:.6g}" if isinstance(value, float) else str(value)
 
 

@@ -9,13 +9,13 @@ from markupsafe import Markup
 from sparsegen.bench import Cost
 from sparsegen.data.checks import printable
 from sparsegen.model.card import known_accuracy
-from sparsegen.promised import percent
+from sparsegen.promised import bound, percent
 from sparsegen.report.figures import DASH, milliseconds, plural, share
 from sparsegen.report.html import fill
 from sparsegen.report.subject import Subject
 
 KERNELS = {"rbf": "Gaussian", "laplacian": "Laplacian", "linear": "linear", "poly": "polynomial"}
-TASKS = {"classification": "classifier"}
+TASKS = {"classification": "classifier", "regression": "regression", "anomaly": "detector"}
 SHOWN_CLASSES = 8
 
 
@@ -74,8 +74,7 @@ def _lead(subject: Subject) -> str:
 
 def _keys(subject: Subject) -> list[Key]:
     keys, cost = [], subject.main_cost
-    if subject.has_classes:
-        keys.append(_accuracy(subject))
+    keys.append(_accuracy(subject) if subject.has_classes else _error(subject))
     if cost is None:
         return [
             *keys,
@@ -106,6 +105,11 @@ def _accuracy(subject: Subject) -> Key:
     return Key("Accuracy", DASH, "", "not known: no row here is known to be held out in training")
 
 
+def _error(subject: Subject) -> Key:
+    tested = subject.tested
+    return Key("Error", bound(subject.errors.root_mean_square), "", f"root mean square, of {tested.which}")
+
+
 def _time(cost: Cost) -> Key:
     if cost.milliseconds is not None and cost.profile is not None:
         number, unit = milliseconds(cost.milliseconds).split()
@@ -124,7 +128,7 @@ def _time(cost: Cost) -> Key:
 def _condition(subject: Subject) -> str | None:
     """Return a sentence where the figures of this page may flatter the model."""
     tested = subject.tested
-    if not subject.has_classes or tested.is_held_out:
+    if tested.is_held_out:
         return None
     final = subject.model.card.get("final_rows")
     why = (

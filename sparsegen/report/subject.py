@@ -21,7 +21,7 @@ from sparsegen.lowering.lowered import Lowered
 from sparsegen.model import SparseModel
 from sparsegen.model.held_out import held_out
 from sparsegen.report.pixels import guess_image
-from sparsegen.report.tested import Answers, Tested, answers, test_rows
+from sparsegen.report.tested import Answers, Errors, Tested, answers, errors, test_rows
 from sparsegen.verify import Exports
 
 if TYPE_CHECKING:
@@ -83,6 +83,11 @@ class Subject:
     def answers(self) -> Answers:
         """Their classes, and those that the program gives; only for a model that has classes."""
         return answers(self.lowered, self.tested)
+
+    @cached_property
+    def errors(self) -> Errors:
+        """How far the program's values are off on these rows; only for a model that gives values."""
+        return errors(self.tested)
 
     @cached_property
     def train_rows(self) -> tuple[Array, NDArray[np.generic]] | None:

@@ -68,6 +68,24 @@ class Answers:
         return self.accuracy.in_words(may_be_known=not self.is_held_out)
 
 
+@dataclass(frozen=True)
+class Errors:
+    """How far the values that a model gives are from those that tested rows have."""
+
+    root_mean_square: float
+    mean_absolute: float
+    explained: float | None
+    """Share of the values' variance; ``None`` where they are all the same."""
+
+
+def errors(tested: Tested) -> Errors:
+    """Return the errors on tested rows, of a model that gives values."""
+    values = np.asarray(tested.y, dtype=np.float64)
+    off = tested.scores[:, 0] - values
+    square, spread = float(np.mean(off**2)), float(np.var(values))
+    return Errors(square**0.5, float(np.abs(off).mean()), 1.0 - square / spread if spread > 0 else None)
+
+
 def test_rows(lowered: Lowered, X: Array, y: NDArray[np.generic]) -> Tested:
     """Return the rows that were held out in training where the model's card knows any, otherwise all rows."""
     held = held_out(lowered.model.card, X)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -103,6 +104,7 @@ def find_best(
         final: Whether the model is trained once more on all rows after its test.
         cost_model: Makes the cost model of a device for rows.
     """
+    began = time.monotonic()
     limits = _limits(seconds, trials)
     check_sets(train_set, test_set, None)
     part = profile or DEVICES[device].profile
@@ -125,7 +127,7 @@ def find_best(
         if pick is None:
             workers = engines.start(problem, jobs, engine)
             try:
-                ended = Search(problem, space, costs, kept, workers, limits).go()
+                ended = Search(problem, space, costs, kept, workers, limits, began=began).go()
             finally:
                 workers.close()
             records, why = list(ended.records), ended.why

@@ -86,6 +86,7 @@ class Search:
         engine: Engine,
         limits: Limits,
         clock: Callable[[], float] = time.monotonic,
+        began: float | None = None,
     ) -> None:
         self._problem, self._space, self._costs = problem, space, costs
         self._study, self._engine, self._limits, self._clock = study, engine, limits, clock
@@ -93,7 +94,7 @@ class Search:
         self._futures: dict[Future[Outcome], tuple[_Flight, Task]] = {}
         self._ready: deque[tuple[_Flight, Task]] = deque()
         self._flights: list[_Flight] = []
-        self._began = clock()
+        self._began = clock() if began is None else began
         self._records = study.records()
         costs.ask_first(sketch_of(space, record) for record in self._records)
         self._spent = lasted(self._records)

@@ -14,6 +14,7 @@ from sparsegen.lowering.formats import FLOAT32, Format
 from sparsegen.model import SparseModel
 from sparsegen.report import report
 from sparsegen.report.baselines import Contest, contest
+from sparsegen.report.baselines.emlearn_code import has_emlearn
 from sparsegen.report.baselines.forest import forest, spread
 from sparsegen.report.baselines.network import _made, network
 from sparsegen.report.baselines.svc import svc
@@ -22,6 +23,7 @@ from sparsegen.report.subject import Subject
 
 DEVICE = "cortex-m4f"
 needs_device = pytest.mark.skipif(DEVICES[DEVICE].missing() is not None, reason="zig and unicorn are not installed")
+needs_emlearn = pytest.mark.skipif(not has_emlearn(), reason="emlearn is not installed")
 
 
 @pytest.fixture(scope="module")
@@ -66,9 +68,9 @@ def test_the_svc_is_told_even_where_it_does_not_fit(match: Contest, numbers: For
 
 
 @needs_device
+@needs_emlearn
 @pytest.mark.parametrize(("peer", "unit"), [(forest, "nodes"), (network, "hidden units")])
 def test_peers_fit_and_are_right_as_often_as_the_device_says(match: Contest, peer, unit: str) -> None:
-    pytest.importorskip("emlearn")
     roomy = replace(match, flash=2600)
     found = peer(roomy)
     assert found.accuracy is not None, found.remark
@@ -80,9 +82,9 @@ def test_peers_fit_and_are_right_as_often_as_the_device_says(match: Contest, pee
 
 
 @needs_device
+@needs_emlearn
 @pytest.mark.parametrize("peer", [forest, network])
 def test_where_nothing_fits_a_sentence_says_so(match: Contest, peer) -> None:
-    pytest.importorskip("emlearn")
     found = peer(replace(match, flash=100))
     assert found.accuracy is None
     assert "fits the flash" in found.remark
@@ -132,3 +134,11 @@ def _all_of(rows: Dataset) -> str | None:
     from sparsegen.model.held_out import remember
 
     return remember(rows.X, rows.X[:0])
+
+
+@needs_device
+@needs_emlearn
+def test_numpy_complains_no_more_than_before(match: Contest) -> None:
+    before = np.geterr()
+    forest(replace(match, flash=2600))
+    assert np.geterr() == before

@@ -30,9 +30,10 @@ def record(state=FINISHED, **others):
     return Record({}, {}, CANDIDATE, state, flash=900, ram=100, instructions=5.5, score=score, **others)
 
 
-@pytest.mark.parametrize("in_memory", [True, False])
-def test_records_come_back(in_memory, tmp_path):
-    place = None if in_memory else tmp_path / "s.db"
+@pytest.mark.parametrize("kind", ["memory", "file", "url"])
+def test_records_come_back(kind, tmp_path):
+    in_memory = kind == "memory"
+    place = {"memory": None, "file": tmp_path / "s.db", "url": f"sqlite:///{tmp_path}/u.db"}[kind]
     study = opened(place)
     written = [record(), record(STOPPED, reason="beaten", quick_score=0.25), record(FAILED, reason="broke", run="r")]
     for one in written:

@@ -16,6 +16,7 @@ from sparsegen.report.sections import (
     notes,
     parts,
     playground,
+    values,
     vectors,
 )
 from sparsegen.report.subject import Subject
@@ -27,6 +28,7 @@ SECTIONS: tuple[Callable[[Subject], Section | None], ...] = (
     playground.section,
     classes.section,
     confidence.section,
+    values.section,
     vectors.section,
     features.section,
     baselines.section,

@@ -129,16 +129,16 @@ def _histogram(subject: Subject) -> Histogram:
         score = tested.scores[:, 0]
         groups = [(f"c{k}", labels[k], score[answers.wanted == k]) for k in (0, 1)]
         caption = f"Scores by true class: {labels[1]} where a score is above 0, otherwise {labels[0]}."
-        return _bars(groups, "score", caption)
+        return histogram(groups, "score", caption)
     leads = DECISIONS[subject.model.decision].leads(tested.scores)
     groups = [("good", "right label", leads[answers.right]), ("bad", "wrong label", leads[~answers.right])]
     caption = "The lead of the label that a row was given, over the next one: short leads are where mistakes happen."
     if subject.model.decision != "largest":
         caption = "How far a row's closest vote is from being another one: short leads are where mistakes happen."
-    return _bars(groups, "lead", caption)
+    return histogram(groups, "lead", caption)
 
 
-def _bars(groups: list[tuple[str, str, Array]], name: str, caption: str) -> Histogram:
+def histogram(groups: list[tuple[str, str, Array]], name: str, caption: str) -> Histogram:
     """Return the groups' counts in the same bins, one upon the other."""
     everything = np.concatenate([values for _, _, values in groups])
     low, high = min(0.0, float(everything.min())), max(0.0, float(everything.max()))

@@ -93,11 +93,12 @@ def spec(found: Front) -> dict[str, Any]:
         "scale": {"range": COLOURS},
         "legend": legend,
     }
+    window = list(_window(found))
     is_chosen = "datum.number === chosen"
     score = {
         "type": "quantitative",
         "title": _score_name(found),
-        "scale": {"domain": list(_window(found)), "zero": False},
+        "scale": {"domain": window, "zero": False},
     }
     flash = {
         "type": "quantitative",
@@ -170,8 +171,8 @@ def _limit(found: Front, largest: int) -> list[dict[str, Any]]:
 
 
 def _window(found: Front) -> tuple[float, float]:
-    """Return the scores between which the plot shows: those of the front, with room around."""
-    scores = [_shown_score(found, point) for point in found.points]
+    """Return the scores between which the plot shows: those of the front and of the pick, with room around."""
+    scores = [_shown_score(found, point) for point in (*found.points, found.pick)]
     low, high = min(scores), max(scores)
     room = 0.25 * (high - low) or 0.05 * max(abs(high), 0.1)
     top = min(high + room, 100.0) if found.metric in SHARES else high + room

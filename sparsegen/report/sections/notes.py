@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +10,7 @@ from numpy.typing import NDArray
 from sparsegen.data import Dataset, leaks
 from sparsegen.data.checks import printable
 from sparsegen.model.held_out import held_out
+from sparsegen.model.inspection import words
 from sparsegen.report.html import fill
 from sparsegen.report.section import Section
 from sparsegen.report.subject import Subject
@@ -23,7 +23,7 @@ HIDDEN = {"held_out", "ranges", "projected_ranges", "feature_names", "confusion"
 def section(subject: Subject) -> Section:
     """Return warnings on the data first, then what is proved of the C, and the model's card."""
     card = [
-        (printable(str(key)).replace("_", " "), _words(value))
+        (printable(str(key)).replace("_", " "), _cut(words(value)))
         for key, value in subject.model.card.items()
         if key not in HIDDEN and value is not None
     ]
@@ -65,17 +65,6 @@ def _part(rows: Dataset, chosen: NDArray[np.bool_], kept_apart: bool) -> Dataset
     """Return some of the rows; where groups were kept apart in training, alike neighbours are no leak."""
     groups = np.zeros(int(np.count_nonzero(chosen)), dtype=np.int64) if kept_apart else None
     return replace(rows, X=rows.X[chosen], y=rows.y[chosen], groups=groups, rows=np.flatnonzero(chosen))
-
-
-def _words(value: Any) -> str:
-    """Return a value of a card as a person would write it."""
-    if isinstance(value, dict):
-        text = ", ".join(f"{key} {_words(item)}" for key, item in value.items() if item is not None)
-    elif isinstance(value, list):
-        text = ", ".join(_words(item) for item in value)
-    else:
-        text = "none" if value is None else f"{value:.6g}" if isinstance(value, float) else str(value)
-    return _cut(text)
 
 
 def _cut(text: str) -> str:
