@@ -20,10 +20,11 @@ from sparsegen.model.task import REGRESSION
 from sparsegen.model.value_quality import ValueQuality, measure_values
 from sparsegen.threads import one_thread
 from sparsegen.training.choose import AUTO, SearchResult
-from sparsegen.training.choose_values import require_metric, search_values, too_few
+from sparsegen.training.choose_values import require_metric, search_values
 from sparsegen.training.from_sklearn import from_sklearn
+from sparsegen.training.plain_folds import too_few
 from sparsegen.training.report import some
-from sparsegen.training.train import configured, data_card, joined, make_scalers, training_errors
+from sparsegen.training.train import check_seed, configured, data_card, joined, make_scalers, training_errors
 
 R2 = "r2"
 OF_CLASSES = {
@@ -77,8 +78,7 @@ def train_values(
     for ``metric``: ``r2`` or ``mae``; ``None`` is ``r2``. A method may ask for that by itself where gamma and C are not
     given (``searched``). ``final`` trains once more on all rows with the same parameters, after the test.
     """
-    if not 0 <= seed < 2**32:
-        raise OptionError(f"the seed must lie between 0 and {2**32 - 1}, but it is {seed}")
+    check_seed(seed)
     require_metric(metric or R2)
     given = dict(parameters or {})
     for name, reason in OF_CLASSES.items():
