@@ -16,12 +16,14 @@ Array = NDArray[np.float64]
 def optimum(Phi: Array, C: Array) -> float:
     """The least objective: ``max -1/2 |Phi' alpha|^2`` over ``0 <= alpha <= C`` with sum 1, as found by SLSQP."""
     start = C / C.sum()
-    found: Any = minimize(
+    sums_to_one: Any = {"type": "eq", "fun": lambda alpha: alpha.sum() - 1.0, "jac": np.ones_like}
+    minimizer: Any = minimize
+    found = minimizer(
         lambda alpha: 0.5 * float((alpha @ Phi) @ (alpha @ Phi)),
         start,
         jac=lambda alpha: Phi @ (alpha @ Phi),
         bounds=[(0.0, cost) for cost in C],
-        constraints={"type": "eq", "fun": lambda alpha: alpha.sum() - 1.0, "jac": np.ones_like},
+        constraints=sums_to_one,
         method="SLSQP",
         options={"maxiter": 1000, "ftol": 1e-15},
     )
