@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import SplitResult, urlsplit
 
-from sparsegen.errors import DataError, OptionError
+from sparsegen.errors import DataError, OptionError, SparsegenError
 from sparsegen.files import write_atomic
 from sparsegen.files.places import require_regular
 from sparsegen.search.metrics import Metric
@@ -230,14 +230,13 @@ def _require_same(stored: object, about: Mapping[str, Any], shown: str) -> None:
 
 def _guarded(shown: str, work: Any) -> Any:
     """Return what a storage gives; whatever goes wrong in it becomes one sentence, without what the URL hides."""
-    from optuna.exceptions import OptunaError
-    from sqlalchemy.exc import SQLAlchemyError
-
     try:
         return work()
     except ImportError as error:
         raise OptionError(f"the study {shown} needs a driver that is not installed: {error.name}") from None
-    except (OptunaError, SQLAlchemyError, RuntimeError, ValueError, TypeError, KeyError, AssertionError) as error:
+    except SparsegenError:
+        raise
+    except Exception as error:  # Optuna and SQLAlchemy raise a dozen types on what anybody may have put into a database
         kind = type(getattr(error, "orig", None) or error).__name__
         raise DataError(
             f"the study {shown} cannot be used ({kind}): it is damaged, of another version of Optuna, or out of reach; "

@@ -109,6 +109,7 @@ def damage(place, sql):
         "UPDATE trial_user_attributes SET value_json = '\"lost\"' WHERE key = 'state'",
         "DELETE FROM trial_user_attributes WHERE key = 'reason'",
         "UPDATE study_user_attributes SET value_json = '[]' WHERE key = 'sparsegen'",
+        "UPDATE trials SET state = 'LOST'",
         "DROP TABLE trial_user_attributes",
     ],
 )
