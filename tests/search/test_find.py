@@ -224,8 +224,6 @@ def test_final_trains_on_all_rows_after_the_test():
         ({"device": "onnx-reference"}, "runs no C"),
         ({"device": "host"}, "no limit on them can be kept"),
         ({"engine": "dask://[x"}, "no address of a Dask scheduler"),
-        ({"engine": "dask://"}, "no address of a Dask scheduler"),
-        ({"engine": "dask://localhost:port"}, "no address of a Dask scheduler"),
     ],
 )
 def test_wrong_options_are_told_in_a_sentence(wrong, told):
