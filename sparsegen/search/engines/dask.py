@@ -15,8 +15,9 @@ from concurrent.futures import CancelledError, Future
 from contextlib import suppress
 from threading import Lock
 from typing import Any
+from urllib.parse import urlsplit
 
-from sparsegen.errors import SparsegenError, ToolError
+from sparsegen.errors import OptionError, SparsegenError, ToolError
 from sparsegen.search.engines import ENGINES, Engine
 from sparsegen.search.evaluate import Outcome, Task, evaluate
 from sparsegen.search.problem import Problem
@@ -107,6 +108,13 @@ class DaskEngine(Engine):
 
 def _connected(address: str) -> Any:
     """Return a client of the scheduler at ``host:port``."""
+    try:
+        asked = urlsplit(f"//{address}")
+        is_address = bool(asked.hostname) and bool(asked.port) and asked.netloc == address
+    except ValueError:
+        is_address = False
+    if not is_address:
+        raise OptionError(f"{address!r} is no address of a Dask scheduler; give host and port, such as localhost:8786")
     try:
         distributed: Any = importlib.import_module("distributed")
     except ImportError:
