@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from sparsegen.search.find import Found
     from sparsegen.search.front import Point
 
-ESTIMATES = "costs are estimates made before training, but for the pick's, which were measured"
+ESTIMATES = "costs are estimates made before training, but for the pick's, which come of its measurement; time is a mean row's"
 MOST_SHOWN = 20
 
 

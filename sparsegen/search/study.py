@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from sparsegen.errors import DataError, OptionError
+from sparsegen.errors import DataError, OptionError, ToolError
 from sparsegen.files import write_atomic
 from sparsegen.files.places import require_regular
 from sparsegen.search.metrics import Metric
@@ -80,6 +80,14 @@ class Study:
         _guarded(self._place, lambda: self._study.set_user_attr(OWNER, run))
 
 
+def require_optuna() -> None:
+    """Raise an error that says what to install where Optuna is missing."""
+    try:
+        import optuna  # noqa: F401
+    except ImportError:
+        raise ToolError("a search needs Optuna; install it with: pip install 'sparsegen[search]'") from None
+
+
 @contextmanager
 def quietly() -> Iterator[None]:
     """Keep Optuna's log of every trial to itself inside the block."""
@@ -116,7 +124,12 @@ def open_study(
         study = optuna.create_study(study_name=name, directions=directions)
         return Study(study, metric, n_features, "memory")
     url = str(place)
-    shown = masked(url)
+    try:
+        shown = masked(url)
+    except ValueError:  # it is not repeated: what is wrong with it may be the password
+        raise OptionError(
+            "the URL of the study is no valid one; write it as postgresql://name:password@host/database"
+        ) from None
     if "://" not in url:
         path = Path(place)
         shown = str(path)
@@ -138,9 +151,7 @@ def open_study(
         found = optuna.create_study(storage=storage, study_name=name, directions=directions, load_if_exists=True)
         if ABOUT not in found.user_attrs:
             found.set_user_attr(ABOUT, dict(about))
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # that names are experimental
-                found.set_metric_names([metric.name, "flash", "time"])
+            found.set_metric_names([metric.name, "flash", "time"])
         return found
 
     study = _guarded(shown, opened)
@@ -216,9 +227,12 @@ def _guarded(shown: str, work: Any) -> Any:
     from sqlalchemy.exc import SQLAlchemyError
 
     try:
-        return work()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # that names of metrics are experimental, and SQLAlchemy's of a URL
+            return work()
     except ImportError as error:
-        raise OptionError(f"the study {shown} needs a driver that is not installed: {error.name}") from None
+        driver = error.name or "of its kind of database"
+        raise OptionError(f"the study {shown} needs a driver that is not installed: {driver}") from None
     except (OptunaError, SQLAlchemyError, RuntimeError, ValueError, TypeError, KeyError, AssertionError) as error:
         kind = type(getattr(error, "orig", None) or error).__name__
         raise DataError(

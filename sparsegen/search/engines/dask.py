@@ -10,19 +10,21 @@ encrypted unless the cluster says so: use machines that trust each other. Nothin
 from __future__ import annotations
 
 import importlib
+import re
 from collections.abc import Callable
 from concurrent.futures import CancelledError, Future
 from contextlib import suppress
 from threading import Lock
 from typing import Any
 
-from sparsegen.errors import SparsegenError, ToolError
+from sparsegen.errors import OptionError, SparsegenError, ToolError
 from sparsegen.search.engines import ENGINES, Engine
 from sparsegen.search.evaluate import Outcome, Task, evaluate
 from sparsegen.search.problem import Problem
 from sparsegen.version import __version__
 
 CONNECT_SECONDS = 10
+ADDRESS = re.compile(r"([\w.-]+|\[[0-9A-Fa-f:.]+\]):[0-9]{1,5}", re.ASCII)
 MAX_TRIES = 3
 """How often a task is handed to the cluster, where the rows that it needs were lost meanwhile."""
 
@@ -107,6 +109,8 @@ class DaskEngine(Engine):
 
 def _connected(address: str) -> Any:
     """Return a client of the scheduler at ``host:port``."""
+    if ADDRESS.fullmatch(address) is None:  # it is not repeated: who writes a name before the host writes a password
+        raise OptionError("the address of a Dask scheduler is its host and its port, such as dask://localhost:8786")
     try:
         distributed: Any = importlib.import_module("distributed")
     except ImportError:

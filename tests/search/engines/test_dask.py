@@ -158,8 +158,10 @@ def test_an_address_without_a_scheduler_is_an_error(problem: Problem, monkeypatc
 
 def test_an_address_that_is_none_is_an_error(problem: Problem, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(engine_module, "CONNECT_SECONDS", 0.2)
-    with pytest.raises((OptionError, ToolError), match="there is no Dask scheduler at"):
-        start(problem, 1, "dask://")
+    for address in ("", "localhost", "ann:s3cret@localhost:1", "localhost:1/s3cret", "tcp://localhost:1"):
+        with pytest.raises(OptionError, match="is its host and its port") as told:
+            start(problem, 1, f"dask://{address}")
+        assert "s3cret" not in str(told.value)
 
 
 def test_a_cluster_without_workers_is_an_error(problem: Problem) -> None:
