@@ -52,6 +52,8 @@ def test_a_search_writes_a_model_and_says_what_it_is_worth(rows, run: Run):
     picked = json.loads(run("search", rows, *BUDGET, "--pick", 1, "-o", other, "--json").out)
     assert picked["picked"] == 1
     assert len(picked["front"]["candidates"]) == 2
+    for number in (0, 1):
+        assert "pick" in run("search", rows, *BUDGET, "--pick", number, "-o", other).out.partition("costs are")[0]
 
 
 @pytest.mark.parametrize(
