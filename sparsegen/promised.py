@@ -87,6 +87,11 @@ def percent(share: float) -> str:
     return f"{_rounded(100 * _exact(share), ROUND_FLOOR)} %"
 
 
+def at_most_percent(share: float) -> str:
+    """Return a share of what one wants little of as a percentage, rounded up."""
+    return f"{_rounded(100 * _exact(share), ROUND_CEILING)} %"
+
+
 def between(interval: tuple[float, float]) -> str:
     """Return the ends of an interval of a share as percentages, rounded outwards."""
     low, high = (100 * _exact(end) for end in interval)

@@ -57,6 +57,13 @@ ERRORS = {
     "rows": 80, "mae": 0.25, "rmse": 0.3125, "r2": 0.9375, "mae_low": 0.21, "mae_high": 0.29, "mean_mae": 1.25,
     "groups": None, "copies": 0,
 }  # fmt: skip
+ALARMS = {
+    "normal": "*/ ok",
+    "nu": 0.05,
+    "area": 0.96875,
+    "alarms": {"correct": 3, "rows": 80, "independent": 20.0, "groups": 20, "copies": 1},
+    "detections": {"correct": 9, "rows": 12, "independent": None, "groups": None, "copies": 0},
+}
 SMALL = {
     "binary_rbf": model([rbf()], 4, 3, (0, 1), card=CARD),
     "laplacian_text": model([("laplacian", {"gamma": 0.5})], 5, 4, ("left", "right", "größer")),
@@ -86,6 +93,14 @@ SMALL = {
             card={"method": "by hand", "target": {"mean": 20.0, "deviation": 1.5}, "values": ERRORS},
         ),
         intercept=np.array([20.5]),
+    ),
+    "detector": model(
+        [rbf()],
+        4,
+        3,
+        ("anomaly", "normal"),
+        task="anomaly",
+        card={"method": "by hand", "anomalies": ALARMS, "ranges": {"low": [-2.0, -1.0, 5.0], "high": [2.0, 1.0, 5.0]}},
     ),
     "rbf_filled": filled(model([rbf()], 4, 3, (0, 1, 2), scale=np.array([0.5, 1.0, 2.0])), wave(3, step=0.4)),
 }
@@ -126,6 +141,7 @@ INTEGER = {
     ),
     "integer_votes": IntegerGolden(SMALL["votes"], Format("q15", "f32", early_exit=True)),
     "integer_filled": IntegerGolden(filled(model([rbf()], 4, 3, (0, 1, 2)), wave(3, step=0.4)), Format("q7", "f32")),
+    "integer_detector": IntegerGolden(SMALL["detector"], Format("q7", "f32")),
     "integer_value": IntegerGolden(SMALL["value"], Format("q7", "f32")),
     "integer_narrow": IntegerGolden(model([rbf(0.1), rbf(0.4)], 5, 6, (0, 1, 2)), Format("q7c8", "grid")),
 }

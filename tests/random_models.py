@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from sparsegen.kernels import KERNELS
-from sparsegen.model import LARGEST, VOTES, SparseModel, Transform
+from sparsegen.model import LARGEST, VALUE, VOTES, SparseModel, Transform
 from sparsegen.model.decision import DECISIONS
 
 RADIAL = tuple(name for name, kernel in KERNELS.items() if kernel.is_radial)
@@ -39,7 +39,7 @@ def cases(draw, mixtures=MIXTURES, offsets=OFFSETS):
         m=draw(st.integers(1, 12)),
         d=draw(st.sampled_from([1, 2, 5, 16, 19, 33])),
         n_classes=draw(st.sampled_from([2, 3, 5])),
-        decision=draw(st.sampled_from([LARGEST, VOTES])),
+        decision=draw(st.sampled_from([LARGEST, VOTES, VALUE])),
         offset=draw(st.sampled_from(offsets)),
         scale=draw(st.sampled_from(SCALES)),
         projected=draw(st.booleans()),
@@ -62,7 +62,7 @@ def make_case(
     decision=LARGEST,
 ) -> Case:
     """``scaled`` false: the model has no scaler although the data has the offset. Two classes never vote."""
-    decision = LARGEST if n_classes == 2 else decision
+    decision = LARGEST if n_classes == 2 and decision == VOTES else decision
     rng = np.random.default_rng(seed)
     p = max(1, d // 2) if projected else d
     spread = {
@@ -81,10 +81,9 @@ def make_case(
     if duplicates and m > 2:
         vectors[1] = vectors[0]
         coef[:, :, 2] = 0.0
-    classes = tuple(range(n_classes))
-    return Case(
-        SparseModel(vectors, coef, rng.normal(size=len(coef)), kernels, transform, classes, decision=decision), X
-    )
+    task, classes = ("regression", ()) if decision == VALUE else ("classification", tuple(range(n_classes)))
+    intercept = rng.normal(size=len(coef))
+    return Case(SparseModel(vectors, coef, intercept, kernels, transform, classes, task, decision=decision), X)
 
 
 def parameters(name, rng, p):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from sparsegen.errors import SparsegenError
 
 FLAGS = {
+    "C": "--C",
     "class_weight": "--class-weight",
     "drop": "--drop",
     "dtype": "--dtype",
@@ -15,9 +16,11 @@ FLAGS = {
     "labels": "--labels",
     "max_loss": "--max-loss",
     "missing": "--missing",
+    "normal": "--normal",
     "output": "-o",
     "port": "--port",
     "probability": "--probability",
+    "projection": "--projection",
     "ratio": "--ratio",
     "rows": "--calibrate",
     "target": "--target",

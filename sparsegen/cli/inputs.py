@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 def rows_for(model: SparseModel, data_file: Path, label: str | None) -> tuple[Array, Labels | None]:
     """Return the rows of a file as the model takes them, and their labels where the file has any."""
     from sparsegen import data
+    from sparsegen.data.normal import labels_of_detector
+    from sparsegen.model.task import ANOMALY
 
     names, fill = model.card.get("feature_names"), model.card.get("fill")
     with warnings.catch_warnings(record=True) as caught:
@@ -31,4 +33,7 @@ def rows_for(model: SparseModel, data_file: Path, label: str | None) -> tuple[Ar
             keeps_gaps=model.transform.fill is not None,
         )
     print_warnings([str(warning.message) for warning in caught if issubclass(warning.category, GapWarning)])
-    return rows
+    X, y = rows
+    if y is None or model.task != ANOMALY:
+        return X, y
+    return X, labels_of_detector(y, data_file.name, (model.card.get("anomalies") or {}).get("normal"))

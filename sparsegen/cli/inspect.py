@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from sparsegen.cli.anomaly_training import detection_facts
 from sparsegen.cli.app import app
 from sparsegen.cli.classes import print_classes
 from sparsegen.cli.console import print_facts, print_json, print_raw, print_table, width
@@ -27,7 +28,7 @@ NAMED_FEATURES = 8
 MEASURED_VALUES = 1 << 18  # values in all vectors up to which making the C, to tell its size, takes no time
 SHOWN_ELSEWHERE = {
     *("accuracy", "accuracy_interval", "balanced_accuracy", "f1", "test_rows", "test_independent", "final_rows"),
-    *("probabilities", "per_class", "confusion", "class_counts", "classes", "values"),
+    *("probabilities", "per_class", "confusion", "class_counts", "classes", "values", "anomalies"),
     *("feature_names", "ranges", "projected_ranges", "held_out"),
 }
 """What the card says and other tables show, or nobody reads; --json shows it all."""
@@ -96,6 +97,7 @@ def print_model(model: SparseModel, images: Array | None, as_json: bool, *, ever
 
 def _opening(model: SparseModel, confusion: Confusion | None) -> list[tuple[str, object]]:
     """Return what the model is, how accurate, how large and for which input."""
+    from sparsegen.model.task import ANOMALY, CLASSIFICATION
     from sparsegen.targets import c_table_bytes
 
     card = model.card
@@ -107,11 +109,11 @@ def _opening(model: SparseModel, confusion: Confusion | None) -> list[tuple[str,
         )
     ]
     facts += _quality(model)
-    if confusion is not None and confusion.is_uneven:
+    if confusion is not None and confusion.is_uneven and model.task != ANOMALY:
         facts.append(("balanced", f"{percent(confusion.balanced)}: the mean recall of the classes"))
     facts += probability_facts(model)
     if card.get("final_rows") is not None:
-        what = "the accuracy is that" if model.has_classes else "the errors are those"
+        what = "the accuracy is that" if model.task == CLASSIFICATION else "the figures are those"
         final = f"all {card['final_rows']} rows, test rows included; {what} before"
         facts.append(("at last on", final))
     size = f", {4 * model.vectors.size:,} bytes of vectors as float32"
@@ -126,15 +128,25 @@ def _opening(model: SparseModel, confusion: Confusion | None) -> list[tuple[str,
 
 
 def _gives(model: SparseModel) -> str:
-    """Return what a model gives: one of its classes, or a value."""
+    """Return what a model gives: one of its classes, whether a row is normal, or a value."""
+    from sparsegen.model.task import ANOMALY
+
+    if model.task == ANOMALY:
+        normal = (model.card.get("anomalies") or {}).get("normal")
+        return "normal or not" + ("" if normal is None else f"; normal rows had the label {_words(normal)}")
     return f"{len(model.classes)} classes: {_words([*model.classes])}" if model.has_classes else "one value"
 
 
 def _quality(model: SparseModel) -> list[tuple[str, object]]:
     """Return how good the model was in its test."""
     from sparsegen.model.card import known_accuracy
+    from sparsegen.model.detector_quality import known_detection
+    from sparsegen.model.task import ANOMALY
     from sparsegen.model.value_quality import known_values
 
+    if model.task == ANOMALY:
+        known = known_detection(model.card)
+        return [("false alarms", "not known")] if known is None else detection_facts(known, "rows held out")
     if model.has_classes:
         accuracy = known_accuracy(model.card)
         return [("accuracy", "not known" if accuracy is None else f"{accuracy}, in the test")]

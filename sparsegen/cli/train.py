@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from sparsegen.cli.anomaly_training import print_anomaly_training
 from sparsegen.cli.app import app
 from sparsegen.cli.console import progress_bars
 from sparsegen.cli.options import (
@@ -30,6 +31,13 @@ from sparsegen.cli.training import print_training
 from sparsegen.cli.value_training import print_value_training
 from sparsegen.errors import OptionError
 
+PRINTERS: Mapping[str, Callable[..., None]] = {
+    "classification": print_training,
+    "anomaly": print_anomaly_training,
+    "regression": print_value_training,
+}
+"""By task."""
+
 
 @app.command()
 def train(
@@ -44,13 +52,29 @@ def train(
     drop: DroppedColumns = None,
     missing: Missing = "error",
     task: Annotated[
-        str, typer.Option(metavar="classify|anomaly|regress", help="What the labels are: classes, or values.")
+        str,
+        typer.Option(metavar="classify|anomaly|regress", help="What labels are: classes, normal or not, values."),
     ] = "classify",
+    normal: Annotated[
+        str | None,
+        typer.Option(
+            metavar="LABEL", help="Of anomalies: the label of normal rows.", show_default="normal, or 1 of 1 and -1"
+        ),
+    ] = None,
+    unlabelled: Annotated[
+        bool, typer.Option("--unlabelled", help="Of anomalies: the file has no labels, and every row is normal.")
+    ] = False,
+    nu: Annotated[
+        float | None,
+        typer.Option(
+            help="Of anomalies: at most this share of the training rows may lie outside.", show_default="0.05"
+        ),
+    ] = None,
     method: Annotated[
         str | None,
         typer.Option(
             help="Training method; see: sparsegen list methods.",
-            show_default="slmc; slmr for values",
+            show_default="slmc; slmo for anomalies, slmr for values",
         ),
     ] = None,
     vectors: Annotated[
@@ -92,9 +116,9 @@ def train(
     metric: Annotated[
         str | None,
         typer.Option(
-            metavar="accuracy|balanced|f1|r2|mae",
-            help="What gamma and C are chosen for; r2 or mae of values.",
-            show_default="accuracy; balanced with --class-weight; r2",
+            metavar="accuracy|balanced|f1|auc|r2|mae",
+            help="What gamma and C are chosen for; auc of anomalies, r2 or mae of values.",
+            show_default="accuracy; balanced with --class-weight; auc; r2",
         ),
     ] = None,
     projection: Annotated[
@@ -143,6 +167,7 @@ def train(
         "kernel": kernel,
         "gamma": None if gamma is None else number_or_word("gamma", gamma, ("scale", "auto")),
         "C": None if C is None else number_or_word("C", C, ("auto",)),
+        "nu": nu,
         "n_vectors": vectors,
         "ratio": ratio,
         "class_weight": None if class_weight is None else _class_weight(class_weight),
@@ -153,14 +178,18 @@ def train(
     parameters |= _settings(settings or [], {**given, "random_state": seed})
 
     from sparsegen import data
+    from sparsegen.data.normal import NORMAL, teller
     from sparsegen.data.streams import Wish, stream_if_large
     from sparsegen.files import require_writable
     from sparsegen.lowering.preview import preview
-    from sparsegen.model.task import CLASSIFICATION, task_named
+    from sparsegen.model.task import ANOMALY, CLASSIFICATION, task_named
     from sparsegen.training.tasks import train_for
     from sparsegen.training.train_stream import test_rows, train_stream
 
     wanted = task_named(task)
+    is_detector = wanted.name == ANOMALY
+    if unlabelled and not is_detector:
+        raise OptionError("--unlabelled goes with --task anomaly: others learn from labels")
     if stream and wanted.name != CLASSIFICATION:
         raise OptionError(f"a model for {wanted.name} is trained in memory; leave --stream out")
     require_writable(output, force=force)
@@ -174,7 +203,8 @@ def train(
             "metric": metric,
         }
         wish = Wish(label, labels, group=group, **columns)
-        rows = stream_if_large(data_file, wish, always=stream) if wanted.name == CLASSIFICATION else None
+        may_stream = wanted.name == CLASSIFICATION and normal is None
+        rows = stream_if_large(data_file, wish, always=stream) if may_stream else None
         if rows is not None:
             test_set = None if test_data is None else test_rows(test_data, label, rows)
             report, test_set = train_stream(rows, test_set, final=final, method=method or "slmc", **share, **about)
@@ -186,14 +216,16 @@ def train(
                 seed=seed,
                 group=group,
                 has_classes=wanted.has_classes,
+                is_normal=teller(data_file.name, normal) if is_detector else None,
+                label_of_all=(normal or NORMAL) if unlabelled else None,
                 **share,
                 **columns,
             )
-            report = train_for(wanted.name, train_set, test_set, method=method, final=final, **about)
+            report = train_for(wanted.name, train_set, test_set, method=method, final=final, normal=normal, **about)
+            test_set = report.test_set if is_detector else test_set
         report.model.save(output, force=force)
         integers: dict[str, Any] = dict(preview(report.tested, test_set))
-    print_any: Callable[..., None] = print_training if wanted.has_classes else print_value_training
-    print_any(report, integers, output, as_json, verbose=verbose)
+    PRINTERS[wanted.name](report, integers, output, as_json, verbose=verbose)
 
 
 def _class_weight(text: str) -> str | dict[str, float]:

@@ -13,6 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sparsegen.arrays import Array
 from sparsegen.data.checks import (
@@ -24,6 +25,7 @@ from sparsegen.data.checks import (
     default_names,
     gib,
     has_names,
+    labels_of_texts,
     model_order,
     printable,
     read_only,
@@ -33,9 +35,9 @@ from sparsegen.data.compressed import SUFFIX, unpacked
 from sparsegen.data.dataset import Dataset, from_arrays, match_features, split
 from sparsegen.data.gaps import check_missing, column_means, filled, has_gaps, without_gaps
 from sparsegen.data.groups import group_codes
-from sparsegen.data.holdout import split_rows
-from sparsegen.data.readers import FileRows, Wanted, known_suffixes, reader_of
-from sparsegen.errors import DataError, GapWarning
+from sparsegen.data.holdout import TellsNormal, parted
+from sparsegen.data.readers import NEEDED, NONE, OPTIONAL, FileRows, Wanted, known_suffixes, reader_of
+from sparsegen.errors import DataError, GapWarning, OptionError
 
 TEST_SIZE = 0.25
 """Share of the rows that are held out for the test where no other is asked for."""
@@ -84,27 +86,44 @@ def read_train_and_test(
     drop: Sequence[Column] = (),
     missing: str = "error",
     has_classes: bool = True,
+    is_normal: TellsNormal | None = None,
+    label_of_all: str | None = None,
 ) -> tuple[Dataset, Dataset]:
     """Return training and test rows: of two files, or of one whose rows are split, groups as a whole.
 
     Where ``missing`` is ``mean``, test rows are filled with the means of the training rows as well. A split keeps the
-    shares of classes, unless labels are values and no classes.
+    shares of classes, unless labels are values and no classes. ``is_normal`` tells normal rows from anomalies by their
+    labels: the two kinds are split one by one, and the means are those of normal rows. ``label_of_all`` is the label of
+    every row of a file that holds none; a test file may then have labels.
     """
-    rows, source = _read_rows(Path(path), _training_rows(label, "train", group, keep, drop, missing))
+    if label_of_all is not None and label is not None and test_path is None:
+        raise OptionError("a label column is named of rows that have no labels; leave one of the two out")
+    of_training = _training_rows(label, "train", group, keep, drop, missing)
+    if label_of_all is not None:
+        of_training = of_training._replace(labels=NONE)
+    rows, source = _read_rows(Path(path), of_training)
+    rows = _labelled(rows, label_of_all)
+    teaches = is_normal if is_normal is not None else _every
     if test_path is None:
         fill = None
         if missing == "mean" and has_gaps(rows) and rows.y is not None:
             codes = None if rows.groups is None else group_codes(rows.groups)[0]
-            by = rows.y if has_classes else np.zeros(len(rows.y), dtype=np.int64)
-            seen = split_rows(by, codes, test_size, seed, source)[0]  # as they are split below
-            fill = column_means(rows.X[seen], _names(rows), source)
+            # as they are split below
+            seen = parted(rows.y, codes, test_size, seed, source, has_classes=has_classes, is_normal=is_normal)[0]
+            fill = column_means(rows.X[seen[teaches(rows.y[seen])]], _names(rows), source)
             rows = filled(rows, fill, source)
-        train_set, test_set = split(_dataset(rows, source), test_size, seed, has_classes=has_classes)
+        whole = _dataset(rows, source)
+        train_set, test_set = split(whole, test_size, seed, has_classes=has_classes, is_normal=is_normal)
         return train_set if fill is None else replace(train_set, fill=read_only(fill)), test_set
-    kept = rows.names or () if keep or drop else ()  # a test file may lack what is dropped
-    held_out, test_source = _read_rows(Path(test_path), _training_rows(label, "test", group, kept, (), missing))
+    # a test file may lack what is dropped, and have labels where there are none here
+    kept = rows.names or () if keep or drop or label_of_all is not None else ()
+    of_test = _training_rows(label, "test", group, kept, (), missing)
+    if label_of_all is not None:
+        of_test = of_test._replace(labels=OPTIONAL if label is None else NEEDED)
+    held_out, test_source = _read_rows(Path(test_path), of_test)
+    held_out = _labelled(held_out, label_of_all)
     if missing == "mean" and (has_gaps(rows) or has_gaps(held_out)):
-        fill = column_means(rows.X, _names(rows), source)
+        fill = column_means(rows.X if rows.y is None else rows.X[teaches(rows.y)], _names(rows), source)
         order = model_order(_names(held_out), _names(rows), rows.X.shape[1], test_source)
         names = tuple(_names(held_out)[place] for place in order)
         held_out = filled(held_out._replace(X=held_out.X[:, order], names=names), fill, test_source)
@@ -161,6 +180,17 @@ def read_features(
         rows = filled(rows, np.asarray(fill, dtype=np.float64), source)
         warnings.warn(rows.notes[-1], GapWarning, stacklevel=2)
     return checked_matrix(rows.X, _names(rows), source), rows.y
+
+
+def _labelled(rows: FileRows, label_of_all: str | None) -> FileRows:
+    """Return the rows, all with this label where the file has none."""
+    if rows.y is not None or label_of_all is None:
+        return rows
+    return rows._replace(y=np.repeat(labels_of_texts([label_of_all]), len(rows.X)))
+
+
+def _every(y: Labels) -> NDArray[np.bool_]:
+    return np.ones(len(y), dtype=np.bool_)
 
 
 def _training_rows(

@@ -27,7 +27,7 @@ from sparsegen.data.checks import (
 )
 from sparsegen.data.frames import matrix_and_names
 from sparsegen.data.groups import Codes, checked_groups, group_codes
-from sparsegen.data.holdout import split_rows
+from sparsegen.data.holdout import TellsNormal, parted
 from sparsegen.errors import DataError
 
 MAX_FRACTIONS = 20  # different labels that are fractions and may still be classes, such as doses
@@ -144,14 +144,23 @@ def constant_features(dataset: Dataset) -> tuple[str, ...]:
     return tuple(name for name, same in zip(dataset.feature_names, constant.tolist(), strict=True) if same)
 
 
-def split(dataset: Dataset, test_size: float, seed: int, *, has_classes: bool = True) -> tuple[Dataset, Dataset]:
+def split(
+    dataset: Dataset,
+    test_size: float,
+    seed: int,
+    *,
+    has_classes: bool = True,
+    is_normal: TellsNormal | None = None,
+) -> tuple[Dataset, Dataset]:
     """Return (train, test), the same for the same seed, with the classes' shares kept where they can be.
 
     Rows of one group are all in the one or all in the other. Labels that are values, and no classes, are not looked at.
+    ``is_normal`` tells normal rows from anomalies by their labels: the two kinds are then split one by one.
     """
-    by = dataset.y if has_classes else np.zeros(len(dataset.y), dtype=np.int64)
-    train, test, notes = split_rows(by, dataset.groups, test_size, seed, dataset.source)
-    return replace(_take(dataset, train), notes=dataset.notes + notes), _take(dataset, test)
+    train, test, notes = parted(
+        dataset.y, dataset.groups, test_size, seed, dataset.source, has_classes=has_classes, is_normal=is_normal
+    )
+    return replace(taken(dataset, train), notes=dataset.notes + notes), taken(dataset, test)
 
 
 def match_features(dataset: Dataset, feature_names: Sequence[str] | None, n_features: int) -> Dataset:
@@ -170,7 +179,8 @@ def with_features(dataset: Dataset, columns: Sequence[int]) -> Dataset:
     return replace(moved, groups=dataset.groups, rows=dataset.rows, notes=dataset.notes, fill=fill)
 
 
-def _take(dataset: Dataset, rows: NDArray[np.intp]) -> Dataset:
+def taken(dataset: Dataset, rows: NDArray[np.intp]) -> Dataset:
+    """Return some of the rows, with their groups and places."""
     part = from_arrays(read_only(dataset.X[rows]), dataset.y[rows], dataset.feature_names, dataset.source)
     groups = None if dataset.groups is None else read_only(dataset.groups[rows])
     return replace(part, groups=groups, rows=read_only(rows if dataset.rows is None else dataset.rows[rows]))

@@ -2,7 +2,8 @@
 
 A part is whatever one place holds: rows of a file that are read when they are needed, or a block in the memory of a
 cluster's worker. Results come in the order of the parts, whoever computed them and whenever they were ready, so a sum
-over parts is the same number on any number of workers.
+over parts does not depend on the number of workers. Within a part the last bits may: BLAS rounds otherwise where memory
+is aligned otherwise.
 """
 
 from __future__ import annotations

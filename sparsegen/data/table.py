@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from sparsegen.data.checks import has_names, listed, model_order, short
 from sparsegen.data.columns import feature_places, place_of
-from sparsegen.data.readers import Wanted
+from sparsegen.data.readers import NEEDED, NONE, Wanted
 from sparsegen.errors import DataError
 
 
@@ -27,7 +27,10 @@ def columns_of(header: Sequence[str], wanted: Wanted, source: str, *, index: int
 
 def _training_columns(header: Sequence[str], wanted: Wanted, source: str, index: int | None) -> Columns:
     group = None if wanted.group is None else place_of(wanted.group, header, source)
-    if wanted.label is not None:
+    label: int | None
+    if wanted.labels == NONE:
+        label = None
+    elif wanted.label is not None:
         label = place_of(wanted.label, header, source)
     else:
         others = {
@@ -35,10 +38,10 @@ def _training_columns(header: Sequence[str], wanted: Wanted, source: str, index:
             index,
             *(place_of(column, header, source) for column in (*wanted.keep, *wanted.drop)),
         }
-        label = max((place for place in range(len(header)) if place not in others), default=-1)
-    if label < 0:
+        label = max((place for place in range(len(header)) if place not in others), default=None)
+    if label is None and wanted.labels == NEEDED:
         raise DataError(f"no column of {source} is left to be the label; it has {listed(header)}")
-    if label == group:
+    if label is not None and label == group:
         raise DataError(f"column {short(header[label])} of {source} cannot be both label and group; name another")
     features = feature_places(header, wanted.keep, wanted.drop, source, (label, group, index))
     return Columns(features, label, group)

@@ -13,7 +13,8 @@ from sparsegen.errors import DataError
 from sparsegen.lowering.integer_program import IntegerProgram
 from sparsegen.model import SparseModel
 from sparsegen.model.held_out import held_out
-from sparsegen.model.judged import Judged, judge
+from sparsegen.model.judged import Judged, Mask, judge
+from sparsegen.model.task import ANOMALY
 from sparsegen.promised import percent, points
 
 MAX_LOSS = 5.0
@@ -48,6 +49,8 @@ class Agreement:
     """The same count for the real-valued model."""
     lost_class: str | None = None
     """A class of which most rows change their label."""
+    worst_kind: tuple[int, int] | None = None
+    """Of a detector's normal rows and known anomalies, those of which more are lost: rows lost, and rows."""
     judged: Judged | None = None
     """Which of the rows labelled correctly were held out in training, where labels are known."""
 
@@ -75,15 +78,22 @@ class Agreement:
 
     @property
     def loss(self) -> float:
-        """Percentage points of accuracy lost; without labels every changed label counts as lost."""
-        return 100 * self.lost_rows / self.rows
+        """Percentage points of accuracy lost; without labels every changed label counts as lost.
+
+        Of a detector, where more of one kind of rows are lost, of that kind: normal rows hide the few anomalies.
+        """
+        shares = [self.lost_rows / self.rows]
+        if self.worst_kind is not None:
+            shares.append(self.worst_kind[0] / self.worst_kind[1])
+        return 100 * max(shares)
 
     @property
     def lost(self) -> str | None:
         """What is lost, in words, where that is too much; otherwise ``None``."""
         if self.lost_class is not None:
             return f"the class {self.lost_class!r}"
-        too_much = self.loss > MAX_LOSS and self.lost_rows >= MIN_LOST_ROWS
+        lost_rows = max(self.lost_rows, 0 if self.worst_kind is None else self.worst_kind[0])
+        too_much = self.loss > MAX_LOSS and lost_rows >= MIN_LOST_ROWS
         unit = "% of the labels" if self.correct is None else "points"
         return f"{points(self.loss)} {unit}" if too_much else None
 
@@ -126,15 +136,23 @@ def compare_labels(
 
     ``held`` says which of the rows were held out in training.
     """
-    correct = real_correct = found = None
+    correct = real_correct = worst = found = None
     if labels is not None:
         wanted = label_indices(model, labels)
         right, real_right = ours == wanted, real == wanted
         correct, real_correct = int(np.count_nonzero(right)), int(np.count_nonzero(real_right))
-        found = judge(model, right, real_right, held)
+        worst = _worst_kind(wanted, right, real_right) if model.task == ANOMALY else None
+        found = judge(model, right, real_right, held, wanted)
     same = int(np.count_nonzero(real == ours))
     lost_class = _lost_class(model, real, ours)
-    return Agreement(dtype, len(real), calibrated, same, correct, real_correct, lost_class, found)
+    return Agreement(dtype, len(real), calibrated, same, correct, real_correct, lost_class, worst, found)
+
+
+def _worst_kind(wanted: NDArray[np.int64], right: Mask, real_right: Mask) -> tuple[int, int] | None:
+    """Return rows lost and rows of the class that loses the largest share, of those with rows enough to tell."""
+    kinds = [wanted == index for index in np.unique(wanted) if np.count_nonzero(wanted == index) >= MIN_CLASS_ROWS]
+    lost = [(int(np.count_nonzero(real_right & of)) - int(np.count_nonzero(right & of)), int(of.sum())) for of in kinds]
+    return max(lost, key=lambda counts: counts[0] / counts[1], default=None)
 
 
 def label_indices(model: SparseModel, labels: NDArray[Any]) -> NDArray[np.int64]:

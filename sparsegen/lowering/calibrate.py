@@ -11,6 +11,10 @@ from numpy.typing import NDArray
 from sparsegen.arrays import Array
 from sparsegen.lowering.locate_data import data_like, stand_in_rows
 from sparsegen.model import SparseModel, Transform
+from sparsegen.model.task import ANOMALY
+
+ANOMALY_ROOM = 0.25
+"""On each side of the range that normal rows fill, as a share of it: the grid gets coarser by half."""
 
 
 @dataclass(frozen=True)
@@ -32,6 +36,11 @@ class Box:
         if found is None:
             return None
         return cls(np.array(found["low"], dtype=np.float64), np.array(found["high"], dtype=np.float64))
+
+    def widened(self, share: float) -> Box:
+        """Return the box with room on each side of every feature, in shares of the feature's range."""
+        room = share * (self.high - self.low)
+        return Box(self.low - room, self.high + room)
 
     def holds(self, rows: NDArray[Any]) -> NDArray[np.bool_]:
         """Return for every row whether all of its values lie within the box; a NaN does not."""
@@ -59,16 +68,24 @@ def calibrate(model: SparseModel, rows: Array | None) -> Calibrated:
     T = model.transform
     if rows is not None:
         rows = T.filled(rows)
-        box, origin = _with_fill(Box.around(rows), T), f"the {len(rows)} calibration rows"
+        box, origin = _with_fill(_with_room(Box.around(rows), model), T), f"the {len(rows)} calibration rows"
         return Calibrated(rows, True, box, None if T.projection is None else Box.around(T(rows)), origin)
     stored = Box.stored(model, "ranges")
-    box = _with_fill(Box.around(data_like(model)) if stored is None else stored, T)
+    box = _with_fill(_with_room(Box.around(data_like(model)) if stored is None else stored, model), T)
     made_up = stand_in_rows(model, box.low, box.high)
     projected = None
     if T.projection is not None:
         projected = Box.stored(model, "projected_ranges") or Box.around(T(made_up))
     origin = "points around the model's vectors" if stored is None else _training_rows(model)
     return Calibrated(made_up, False, box, projected, origin)
+
+
+def _with_room(box: Box, model: SparseModel) -> Box:
+    """Return the box with room for what lies beyond it, where a model is asked just about that.
+
+    A value beyond the range counts as its nearest end: without room, as one that a normal row may have.
+    """
+    return box.widened(ANOMALY_ROOM) if model.task == ANOMALY else box
 
 
 def _with_fill(box: Box, T: Transform) -> Box:

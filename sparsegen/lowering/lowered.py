@@ -107,7 +107,7 @@ class Lowered:
             return judge_values(self.model, values, self.model.predict(X), numeric_labels(y), known)
         wanted = label_indices(self.model, y)
         right, real_right = (given == wanted for given in (self.reference(X).labels, self.model.predict_index(X)))
-        return judge(self.model, right, real_right, held_out(self.model.card, X))
+        return judge(self.model, right, real_right, held_out(self.model.card, X), wanted)
 
     @property
     def judged(self) -> Judged | JudgedValues | None:

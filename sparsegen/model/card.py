@@ -10,6 +10,7 @@ from typing import Any
 
 from sparsegen.errors import ModelError
 from sparsegen.model.confusion import COUNTS, MAX_MATRIX
+from sparsegen.model.detector_quality import DetectorQuality
 from sparsegen.model.held_out import decoded
 from sparsegen.model.probability_quality import ProbabilityQuality
 from sparsegen.model.value_quality import ValueQuality
@@ -156,6 +157,35 @@ def _check_values(value: Any, _: int) -> None:
         raise ModelError("what its card tells of the rows of its test is not whole numbers")
 
 
+def _check_anomalies(value: Any, _: int) -> None:
+    wanted = {"normal", "nu", *(field.name for field in fields(DetectorQuality))}
+    if not isinstance(value, dict) or set(value) != wanted:
+        raise ModelError("what its card tells of anomalies has the wrong form")
+    if not isinstance(value["normal"], str):
+        raise ModelError("the label of normal rows in its card is not a text")
+    for name in ("nu", "area"):
+        known = value[name]
+        if known is not None and not (is_finite_number(known) and 0 <= known <= 1):
+            raise ModelError(f"the {name} in its card is not a number from 0 to 1")
+    for name in ("alarms", "detections"):
+        if value[name] is not None:
+            _check_share(value[name])
+
+
+def _check_share(value: Any) -> None:
+    if not isinstance(value, dict) or set(value) != {field.name for field in fields(Accuracy)}:
+        raise ModelError("the counts of false alarms or detections in its card have the wrong form")
+    rows, independent, groups = value["rows"], value["independent"], value["groups"]
+    if not all(map(_is_count, (value["correct"], rows, value["copies"]))) or rows == 0:
+        raise ModelError("the counts of false alarms or detections in its card are not whole numbers of rows")
+    if value["correct"] > rows or value["copies"] > rows:
+        raise ModelError("the counts of false alarms or detections in its card are more than their rows")
+    if groups is not None and not (_is_count(groups) and 1 <= groups <= rows):
+        raise ModelError("the number of groups of its test in its card is not a whole number up to that of rows")
+    if independent is not None and not (is_finite_number(independent) and 1 <= independent <= rows):
+        raise ModelError("the number of independent test rows in its card does not lie between 1 and that of rows")
+
+
 def _check_target(value: Any, _: int) -> None:
     if not isinstance(value, dict) or not all(is_finite_number(value.get(name)) for name in ("mean", "deviation")):
         raise ModelError("what its card tells of the target is not two finite numbers, mean and deviation")
@@ -197,6 +227,7 @@ CHECKS = {
     "probabilities": _check_probabilities,
     "values": _check_values,
     "target": _check_target,
+    "anomalies": _check_anomalies,
     "feature_names": _check_feature_names,
     "fill": _check_fill,
     "ranges": _check_ranges,

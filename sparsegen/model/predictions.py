@@ -80,7 +80,7 @@ class Predictions:
             values = np.array(self.labels, dtype=np.float64)
             return judge_values(model, values, values, numeric_labels(y), held_out(model.card, X))
         right = self._right(y)
-        return judge(model, right, right, held_out(model.card, X))
+        return judge(model, right, right, held_out(model.card, X), y.astype(str))
 
     def _right(self, y: NDArray[Any]) -> NDArray[np.bool_]:
         known = np.array([label is not None for label in self.labels])

@@ -6,7 +6,6 @@ more in flash nor in time, beat in the same first look by more than chance expla
 
 from __future__ import annotations
 
-import statistics
 import time
 import uuid
 from collections import deque
@@ -97,6 +96,7 @@ class Search:
         self._began = clock() if began is None else began
         self._records = study.records()
         costs.ask_first(sketch_of(space, record) for record in self._records)
+        self._known_before = len(self._records)
         self._spent = lasted(self._records)
 
     def go(self) -> Ended:
@@ -177,8 +177,9 @@ class Search:
             return False
         if self._limits.seconds is None:
             return True
-        took = [record.seconds for record in self._records if record.state == FINISHED]
-        expected = statistics.median(took) if took else 0.0
+        # With all that goes with it: proposing it, compiling its like for the cost model, waiting for a worker.
+        ended = len(self._records) - self._known_before
+        expected = 0.0 if ended == 0 else (self._clock() - self._began) * self._engine.slots / ended
         return self._remaining() > expected
 
     def _counted_out(self, more: int = 0) -> bool:

@@ -10,8 +10,10 @@ from sparsegen.lowering.lowered import Lowered
 from sparsegen.lowering.program import Program, float32
 from sparsegen.model import Label, SparseModel
 from sparsegen.model.card import known_accuracy
+from sparsegen.model.detector_quality import known_detection
 from sparsegen.model.judged import Judged
 from sparsegen.model.judged_values import JudgedValues
+from sparsegen.model.task import ANOMALY
 from sparsegen.model.value_quality import known_values
 from sparsegen.promised import bound, percent
 from sparsegen.version import __version__
@@ -62,7 +64,9 @@ def card_lines(
 
 
 def gives(model: SparseModel) -> str:
-    """Return in words what a model gives: its number of classes, or a value."""
+    """Return in words what a model gives: its number of classes, whether a row is normal, or a value."""
+    if model.task == ANOMALY:
+        return "normal or not"
     return f"{len(model.classes)} classes" if model.has_classes else "one value"
 
 
@@ -115,6 +119,8 @@ def float_card_lines(lowered: Lowered, program: Program, table_bytes: int, stack
 def _accuracy(lowered: Lowered) -> list[tuple[str, str]]:
     """Return the accuracy of this number format and on which rows; the model's own only as what it is."""
     found, dtype = lowered.agreement, lowered.format.dtype
+    if lowered.model.task == ANOMALY:
+        return _detection(lowered)
     if isinstance(judged := lowered.judged, Judged):
         return _judged_accuracy(judged, dtype if found is not None else "Python, as float64")
     told = known_accuracy(lowered.model.card)
@@ -124,6 +130,25 @@ def _accuracy(lowered: Lowered) -> list[tuple[str, str]]:
     if found is not None:
         text = f"not measured in {dtype} (calibrate on labelled rows for it); the real-valued model has {text}"
     return [("accuracy", text), ("interval", told.in_words()), *_final_training(lowered)]
+
+
+def _detection(lowered: Lowered) -> list[tuple[str, str]]:
+    """Return false alarms and detections of a detector in this number format, and on which rows."""
+    dtype, judged = lowered.format.dtype, lowered.judged
+    python = "Python, as float64"
+    measured_in = python if lowered.agreement is None else dtype
+    found, rows, may_be_known = known_detection(lowered.model.card), "rows held out", False
+    if isinstance(judged, Judged) and judged.detection is not None:
+        found, may_be_known = judged.detection, judged.held_out is None
+        rows = "calibration rows" if may_be_known else "rows held out in training"
+    elif measured_in == dtype:
+        measured_in = f"{python}; not in {dtype} (calibrate on labelled rows for it)"
+    if found is None:
+        return []
+    lines = [("tested in", measured_in)]
+    for name, share, interval, caution in found.shares(rows, may_be_known=may_be_known):
+        lines += [(name, f"{share}{caution}"), (f"{name}, interval", interval)]
+    return lines if isinstance(judged, Judged) else lines + _final_training(lowered)
 
 
 def _final_training(lowered: Lowered) -> list[tuple[str, str]]:

@@ -9,7 +9,6 @@ import warnings
 from collections.abc import Callable, Mapping
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sparsegen import progress
 from sparsegen.arrays import Array
@@ -18,7 +17,6 @@ from sparsegen.methods.shared.regressor import SparseRegressor
 from sparsegen.training.choose import (
     C_START,
     C_VALUES,
-    MAX_FOLDS,
     MAX_ROWS,
     Groups,
     Parameters,
@@ -28,11 +26,11 @@ from sparsegen.training.choose import (
     quick_variant,
     searched,
 )
+from sparsegen.training.plain_folds import plain_folds, too_few
 
 NAMES = ("gamma", "C", "epsilon")
 EPSILON_VALUES = (0.0, 0.1, 0.3)
 STARTS = {"C": C_START, "epsilon": 0.0}  # while those before them are chosen
-MIN_GROUPS = 2
 METRICS: Mapping[str, Callable[[Array, Array], float]] = {
     "r2": lambda values, truth: 1.0 - float(((values - truth) ** 2).sum() / ((truth - truth.mean()) ** 2).sum()),
     "mae": lambda values, truth: -float(np.abs(values - truth).mean()),
@@ -66,7 +64,7 @@ def search_values(
     if len(X) > MAX_ROWS:
         kept = np.sort(np.random.default_rng(seed).permutation(len(X))[:MAX_ROWS])
         X, y, groups = X[kept], y[kept], None if groups is None else groups[kept]
-    splits = _splits(len(X), groups, seed)
+    splits = plain_folds(len(X), groups, seed)
     options = {"gamma": gamma_values(X), "C": C_VALUES, "epsilon": EPSILON_VALUES}
     results: list[tuple[Parameters, float]] = []
     n_tried = sum(len(options[name]) for name in names) - (len(names) - 1)  # each start has been tried by then
@@ -98,20 +96,3 @@ def search_values(
     candidates = tuple(({name: tried[name] for name in names}, found) for tried, found in results)
     n_groups = None if groups is None else len(np.unique(groups))
     return SearchResult(chosen, candidates, len(X), len(splits), metric, n_groups)
-
-
-def too_few(n_rows: int, groups: Groups | None) -> str | None:
-    """Return what cross-validation lacks: four rows, or two groups where rows have groups."""
-    if groups is not None:
-        return None if len(np.unique(groups)) >= MIN_GROUPS else f"{MIN_GROUPS} groups of training rows"
-    return None if n_rows >= 2 * MIN_GROUPS else f"{2 * MIN_GROUPS} training rows"
-
-
-def _splits(n: int, groups: Groups | None, seed: int) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
-    """Return folds that keep groups together."""
-    from sklearn.model_selection import GroupKFold, KFold
-
-    if groups is None:
-        return list(KFold(min(MAX_FOLDS, n // 2), shuffle=True, random_state=seed).split(np.empty(n)))
-    folds = min(MAX_FOLDS, len(np.unique(groups)))
-    return list(GroupKFold(folds).split(np.empty(n), groups=groups))

@@ -59,8 +59,7 @@ def train(
     ``None`` is ``accuracy``, or ``balanced`` where classes have weights. ``final`` trains once more on all rows with
     the same parameters, after the test.
     """
-    if not 0 <= seed < 2**32:
-        raise OptionError(f"the seed must lie between 0 and {2**32 - 1}, but it is {seed}")
+    check_seed(seed)
     require_metric(metric or ACCURACY)
     estimator = make_estimator(method, {**(parameters or {}), "random_state": seed})
     estimator.set_params(class_weight=weights_by_label(estimator.class_weight, train_set.y))
@@ -187,9 +186,18 @@ def chosen_scale(found: SearchResult | None, scalers: dict[str, Any]) -> str:
     return first if found is None else str(found.chosen.get("scale", first))
 
 
+def check_seed(seed: int) -> None:
+    """Raise an error for what is no seed of a random draw."""
+    if not 0 <= seed < 2**32:
+        raise OptionError(f"the seed must lie between 0 and {2**32 - 1}, but it is {seed}")
+
+
 @contextmanager
-def training_errors() -> Iterator[list[str]]:
-    """Turn what breaks inside into sentences; the list is of what training warned of, once it is over."""
+def training_errors(parameters: str = "gamma and C") -> Iterator[list[str]]:
+    """Turn what breaks inside into sentences; the list is of what training warned of, once it is over.
+
+    ``parameters`` are those that may be too far from 1.
+    """
     from sklearn.exceptions import ConvergenceWarning
 
     told: list[str] = []
@@ -203,7 +211,7 @@ def training_errors() -> Iterator[list[str]]:
         if isinstance(error, SparsegenError) and not isinstance(error, ModelError):
             raise
         raise OptionError(
-            f"training broke down ({str(error).rstrip('.')}); bring gamma and C closer to 1, or scale the features"
+            f"training broke down ({str(error).rstrip('.')}); bring {parameters} closer to 1, or scale the features"
         ) from error
     # Overflow on the way (RuntimeWarning) is no news to the user where the model came out finite.
     unsolved = [warning for warning in caught if issubclass(warning.category, ConvergenceWarning)]

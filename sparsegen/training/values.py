@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-import warnings
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
@@ -11,21 +10,21 @@ from sparsegen import data
 from sparsegen.arrays import Array
 from sparsegen.data import Dataset
 from sparsegen.data.alike_rows import copied_rows
-from sparsegen.errors import DataError, ModelError, OptionError, SparsegenError
+from sparsegen.errors import DataError, OptionError
 from sparsegen.kernels import KERNELS
 from sparsegen.methods import method_for
 from sparsegen.methods.shared.regressor import SparseRegressor
-from sparsegen.methods.shared.sklearn_private import InvalidParameterError
 from sparsegen.model import SparseModel
 from sparsegen.model.held_out import remember
 from sparsegen.model.task import REGRESSION
 from sparsegen.model.value_quality import ValueQuality, measure_values
 from sparsegen.threads import one_thread
 from sparsegen.training.choose import AUTO, SearchResult
-from sparsegen.training.choose_values import require_metric, search_values, too_few
+from sparsegen.training.choose_values import require_metric, search_values
 from sparsegen.training.from_sklearn import from_sklearn
+from sparsegen.training.plain_folds import too_few
 from sparsegen.training.report import some
-from sparsegen.training.train import configured, data_card, joined, make_scalers, parameter_sentence
+from sparsegen.training.train import check_seed, configured, data_card, joined, make_scalers, training_errors
 
 R2 = "r2"
 OF_CLASSES = {
@@ -79,8 +78,7 @@ def train_values(
     for ``metric``: ``r2`` or ``mae``; ``None`` is ``r2``. A method may ask for that by itself where gamma and C are not
     given (``searched``). ``final`` trains once more on all rows with the same parameters, after the test.
     """
-    if not 0 <= seed < 2**32:
-        raise OptionError(f"the seed must lie between 0 and {2**32 - 1}, but it is {seed}")
+    check_seed(seed)
     require_metric(metric or R2)
     given = dict(parameters or {})
     for name, reason in OF_CLASSES.items():
@@ -152,27 +150,15 @@ def _fit(
     estimator: SparseRegressor, scaler: Any, train_set: Dataset, seed: int, metric: str
 ) -> tuple[SparseModel, SearchResult | None, list[str]]:
     """Return the model, the search for its parameters, and what training warned of."""
-    from sklearn.exceptions import ConvergenceWarning
     from sklearn.pipeline import make_pipeline
 
     y: Array = data.targets(train_set)
-    try:
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
-            rows = train_set.X if scaler is None else scaler.fit_transform(train_set.X)
-            found = search_values(estimator, rows, y, seed, groups=train_set.groups, metric=metric)
-            estimator.fit(rows, y)
-            model = from_sklearn(estimator if scaler is None else make_pipeline(scaler, estimator))
-    except InvalidParameterError as error:
-        raise OptionError(parameter_sentence(str(error))) from None
-    except (ArithmeticError, ValueError) as error:  # NumPy's and SciPy's words for numbers that grew out of range
-        if isinstance(error, SparsegenError) and not isinstance(error, ModelError):
-            raise
-        raise OptionError(
-            f"training broke down ({str(error).rstrip('.')}); bring gamma and C closer to 1, or scale the features"
-        ) from error
-    told = [str(warning.message) for warning in caught if issubclass(warning.category, ConvergenceWarning)]
-    return model, found, list(dict.fromkeys(told))
+    with training_errors() as told:
+        rows = train_set.X if scaler is None else scaler.fit_transform(train_set.X)
+        found = search_values(estimator, rows, y, seed, groups=train_set.groups, metric=metric)
+        estimator.fit(rows, y)
+        model = from_sklearn(estimator if scaler is None else make_pipeline(scaler, estimator))
+    return model, found, told
 
 
 def _check_sets(train_set: Dataset, test_set: Dataset, n_vectors: object) -> None:

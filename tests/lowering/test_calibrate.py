@@ -108,6 +108,14 @@ def test_a_stored_range_is_held_if_both_of_its_ends_are():
         assert said == "chosen for the 120 training rows; how many of them it holds was not counted"
 
 
+def test_the_range_of_an_anomaly_model_has_room_beyond_the_normal_rows():
+    of = replace(PLAIN, task="anomaly", classes=("anomaly", "normal"), card={"ranges": RANGES})
+    assert same(calibrate(of, None).box, [-3.0, -0.125, 0.25], [3.0, 0.625, 4.75])
+    rows = np.array([[0.0, 1.0, 2.0], [4.0, 1.0, 6.0]])
+    assert same(calibrate(of, rows).box, [-1.0, 1.0, 1.0], [5.0, 1.0, 7.0])
+    assert same(calibrate(PLAIN, rows).box, [0.0, 1.0, 2.0], [4.0, 1.0, 6.0])
+
+
 def test_a_projection_does_not_keep_the_order_of_rows_so_its_ends_prove_nothing():
     of = model([rbf()], 3, 4, (0, 1), projected=2, card={"ranges": {"low": [-9.0] * 4, "high": [9.0] * 4}})
     data = calibrate(of, None)

@@ -24,9 +24,10 @@ def test_what_is_told_is_what_is_exported(monkeypatch: pytest.MonkeyPatch) -> No
     for name, accuracy in told.items():
         program = lower(of, Format(name)).program
         assert isinstance(program, IntegerProgram)
-        assert a(Accuracy, accuracy).correct == np.count_nonzero(program.predict_index(program.inputs(X)) == y)
-        assert accuracy.rows == 60
+        found = a(Accuracy, accuracy)
+        assert found.correct == np.count_nonzero(program.predict_index(program.inputs(X)) == y)
+        assert found.rows == 60
     monkeypatch.setattr(preview, "MOST", 20 * of.n_features * of.n_vectors)
-    assert {accuracy.rows for accuracy in dict(preview.preview(of, data.from_arrays(X, y))).values()} == {20}
+    assert {a(Accuracy, found).rows for found in dict(preview.preview(of, data.from_arrays(X, y))).values()} == {20}
     monkeypatch.setattr(preview, "MOST_VALUES", of.vectors.size - 1)
     assert dict(preview.preview(of, data.from_arrays(X, y))) == {}

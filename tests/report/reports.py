@@ -81,10 +81,12 @@ def small(classes: tuple[int | str, ...] = ("left", "right", "up"), d: int = 4, 
 
 
 def rows_of(of: SparseModel, n: int = 60, source: str = "rows.csv", step: float = 0.37) -> Dataset:
-    """Return rows with labels, of which about one in eight is not the model's."""
+    """Return rows with labels, or values, of which about one in eight is not the model's."""
     X = wave(n, of.n_features, step=step, size=2.0)
-    index = of.predict_index(X)
     wrong = np.arange(n) % 8 == 3
+    if not of.has_classes:
+        return from_arrays(X, of.predict(X) + 0.5 * wrong, of.card.get("feature_names"), source)
+    index = of.predict_index(X)
     labels = np.array(of.classes)[np.where(wrong, (index + 1) % len(of.classes), index)]
     return from_arrays(X, labels, of.card.get("feature_names"), source)
 

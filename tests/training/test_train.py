@@ -18,6 +18,7 @@ from sparsegen.model.confusion import Confusion
 from sparsegen.model.held_out import held_out
 from sparsegen.training import train as training
 from sparsegen.training.report import class_warnings
+from sparsegen.training.train import parameter_sentence
 from sparsegen.version import __version__
 
 SMALL = {"n_vectors": 5, "max_iter": 5}
@@ -185,7 +186,7 @@ def test_one_class_cannot_be_trained(sets) -> None:
     ],
 )
 def test_scikit_learns_complaints_become_sentences(text, sentence) -> None:
-    assert training.parameter_sentence(text) == sentence
+    assert parameter_sentence(text) == sentence
 
 
 def test_what_nobody_gives_is_chosen_by_cross_validation(sets) -> None:

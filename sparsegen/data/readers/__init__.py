@@ -11,6 +11,9 @@ from sparsegen.data.checks import Labels
 from sparsegen.data.columns import Column
 from sparsegen.registry import Registry
 
+NEEDED, OPTIONAL, NONE = "needed", "optional", "none"
+"""What labels are to rows for training; where there are none, no column is theirs."""
+
 
 class Wanted(NamedTuple):
     """What a caller wants from a file; each format uses the fields that apply to it."""
@@ -31,6 +34,8 @@ class Wanted(NamedTuple):
     """Features to leave out."""
     missing: str = "error"
     """What becomes of rows with gaps, one of `MISSING`; unless it is an error, gaps are returned as NaN."""
+    labels: str = NEEDED
+    """Whether rows for training must have labels, may have them, or have none."""
 
 
 class FileRows(NamedTuple):

@@ -11,7 +11,7 @@ import numpy as np
 from sparsegen.data.checks import MAX_BYTES, MAX_FEATURES, checked_labels, is_finite, read_only, short
 from sparsegen.data.columns import feature_places
 from sparsegen.data.memory import check_memory
-from sparsegen.data.readers import READERS, FileRows, Reader, Wanted
+from sparsegen.data.readers import NONE, READERS, FileRows, Reader, Wanted
 from sparsegen.errors import DataError
 
 MAX_EXPANSION = 1000  # bytes of dense rows per byte of text; the sparsest well-known data sets need half of it
@@ -61,7 +61,7 @@ def read(raw: bytes, source: str, wanted: Wanted) -> FileRows:
     chosen = feature_places(names, wanted.keep, wanted.drop, source)
     if len(chosen) < width or wanted.keep:
         X, names = X[:, chosen], tuple(names[place] for place in chosen)
-    return FileRows(read_only(X), checked_labels(values, source), names)
+    return FileRows(read_only(X), None if wanted.labels == NONE else checked_labels(values, source), names)
 
 
 def looks_like_libsvm(raw: bytes) -> bool:

@@ -27,7 +27,7 @@ from sparsegen.data.checks import (
 from sparsegen.data.columns import feature_places
 from sparsegen.data.groups import checked_groups
 from sparsegen.data.memory import check_memory
-from sparsegen.data.readers import READERS, FileRows, Reader, Wanted
+from sparsegen.data.readers import NEEDED, NONE, READERS, FileRows, Reader, Wanted
 from sparsegen.errors import DataError, OptionError, nearest
 
 PIECE = 1 << 17  # values of an array that are converted at a time
@@ -51,7 +51,9 @@ def read(raw: bytes, source: str, wanted: Wanted) -> FileRows:
 def _read_archive(archive: zipfile.ZipFile, source: str, wanted: Wanted) -> FileRows:
     members = [name.removesuffix(".npy") for name in archive.namelist()]
     suffix = f"_{wanted.part}" if f"X_{wanted.part}" in members else ""
-    needed = (f"X{suffix}", f"y{suffix}") if wanted.n_features is None else (f"X{suffix}",)
+    has_labels = f"y{suffix}" in members and wanted.labels != NONE
+    is_labelled = wanted.n_features is None and wanted.labels == NEEDED
+    needed = (f"X{suffix}", f"y{suffix}") if is_labelled else (f"X{suffix}",)
     for key in needed:
         if key not in members:
             raise DataError(
@@ -60,7 +62,7 @@ def _read_archive(archive: zipfile.ZipFile, source: str, wanted: Wanted) -> File
             )
     X = _matrix(archive, f"X{suffix}", source)
     y = names = None
-    if f"y{suffix}" in members:
+    if has_labels:
         y = checked_labels(_array(archive, f"y{suffix}", source), source)
         if len(y) != len(X):
             raise DataError(f"{source} has {len(X)} rows in X{suffix} but {len(y)} labels in y{suffix}")

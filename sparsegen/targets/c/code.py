@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from sparsegen.lowering.lowered import Lowered
 from sparsegen.model import VOTES, Label
+from sparsegen.model.task import ANOMALY
 from sparsegen.targets.class_names import constants
 from sparsegen.targets.render import INT_MAX, render
 
@@ -121,6 +122,7 @@ class CCode:
             "n_classes": len(lowered.model.classes),
             "n_outputs": n_outputs,
             "has_classes": lowered.model.has_classes,
+            "is_detector": lowered.model.task == ANOMALY,
             "is_binary": n_outputs == 1,  # and so is a regression: one score
             "votes": lowered.model.decision == VOTES,
             "input_type": c_type(lowered.input_dtype),

@@ -23,7 +23,7 @@ from sparsegen.training.fitted import dense, name_of
 
 
 def _svc(machine: Any) -> SparseModel:
-    kernel = _kernel(machine)
+    kernel = kernel_of(machine)
     if len(machine.classes_) == 2:
         model = linear(machine) if kernel.is_linear else _expansion(machine, dense(machine.dual_coef_), kernel)
         return _with_probabilities(machine, model)
@@ -40,7 +40,7 @@ def _svc(machine: Any) -> SparseModel:
 
 
 def _svr(machine: Any) -> SparseModel:
-    kernel, intercept = _kernel(machine), float(np.ravel(machine.intercept_)[0])
+    kernel, intercept = kernel_of(machine), float(np.ravel(machine.intercept_)[0])
     return value_model_of(machine, dense(machine.support_vectors_), dense(machine.dual_coef_)[0], intercept, kernel)
 
 
@@ -62,7 +62,8 @@ def _with_probabilities(machine: Any, model: SparseModel) -> SparseModel:
     return replace(model, calibration=Calibration("platt", -A, B))
 
 
-def _kernel(machine: Any) -> BoundKernel:
+def kernel_of(machine: Any) -> BoundKernel:
+    """Return the kernel of a machine of LIBSVM, or raise an OptionError for one that has no export."""
     families = {family.libsvm_name: family for family in KERNELS.values() if family.libsvm_name is not None}
     family = families.get(machine.kernel) if isinstance(machine.kernel, str) else None
     if family is None:

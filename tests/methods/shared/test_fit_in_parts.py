@@ -232,7 +232,7 @@ def test_options_that_need_all_rows_are_refused(
         sparsegen.SLMC(**parameters).fit(*split(*rows), **known)
 
 
-def test_processes_of_a_cluster_give_the_same_bytes_as_this_thread(rows: tuple[np.ndarray, np.ndarray]) -> None:
+def test_processes_of_a_cluster_give_the_model_of_this_thread(rows: tuple[np.ndarray, np.ndarray]) -> None:
     distributed = pytest.importorskip("distributed")
     X, y = rows
     machine = sparsegen.SLMC(5, max_iter=1, random_state=0)
@@ -245,8 +245,9 @@ def test_processes_of_a_cluster_give_the_same_bytes_as_this_thread(rows: tuple[n
         dask.config.set(scheduler=None),
     ):
         found = machine.fit(*split(X, y)).model_
-    assert found.vectors.tobytes() == expected.vectors.tobytes()
-    assert found.coef.tobytes() == expected.coef.tobytes()
+    # Sums are added in one order; within a part BLAS may round otherwise where memory is aligned otherwise.
+    np.testing.assert_allclose(found.vectors, expected.vectors, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(found.scores(X), expected.scores(X), rtol=1e-9, atol=1e-9)
 
 
 def test_warnings_are_those_of_rows_in_memory(
