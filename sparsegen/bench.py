@@ -133,6 +133,14 @@ class Cost:
         """The accuracy on the labelled rows, on those that were held out where that is known; ``None`` of values."""
         return self.judged.held_out or self.judged.rows if isinstance(self.judged, Judged) else None
 
+    @property
+    def _times(self) -> str | None:
+        """The mean time, and where it is another, that of the slowest row, which a budget limits."""
+        if self.milliseconds is None or self.worst_milliseconds is None:
+            return None
+        mean, worst = bound(self.milliseconds), bound(self.worst_milliseconds)
+        return f"{mean} ms" if mean == worst else f"{mean} ms in the mean and {worst} ms for the slowest measured row"
+
     def __str__(self) -> str:
         measured, kind = self.measurement, "estimated cycles" if self.is_estimate else "cycles"
         condition = " if memory has no wait states" if self.is_estimate else ""
@@ -141,7 +149,7 @@ class Cost:
             ("{:,} bytes of RAM with its input", self.ram_with_input),
             ("{:,.0f} instructions", measured.instructions),
             (f"{{:,}} {kind}", None if self.cycles is None else math.ceil(self.cycles)),
-            (f"{{}} ms at {self.clock}{condition}", None if self.milliseconds is None else bound(self.milliseconds)),
+            (f"{{}} at {self.clock}{condition}", self._times),
             ("{:.2f} microseconds", measured.latency_us),
         )
         known = ", ".join(text.format(figure) for text, figure in figures if figure is not None)

@@ -54,12 +54,31 @@ def visit(engineer: Visit) -> None:
         r"log loss [\d.]+ \(class shares alone: [\d.]+\), Brier score",
         "in integers q15 [\\d.]+ %, q7 [\\d.]+ % of these rows",
     )
+    _search(engineer)
     _budget(engineer)
     _header(engineer)
     _program(engineer, X)
     _macros(engineer)
     _packages(engineer)
     _cmake(engineer)
+
+
+def _search(engineer: Visit) -> None:
+    with engineer.wish("4 kB and 1 ms on a Blue Pill by one command"):
+        if missing := DEVICES["cortex-m3"].missing():
+            raise Skip(missing)
+        engineer.types(
+            "4 kB and 1 ms on a Blue Pill by one command",
+            "search motor.csv --part stm32f103c8 --flash 4K --latency 1ms --trials 4 -o best.safetensors",
+            r"held out in training; accuracy on those: [\d.]+ % \(",
+            r"[\d,]+ of 4,096 bytes",
+            "of 1 ms: the slowest measured row at 72 MHz",
+        )
+        engineer.types(
+            "a page about it",
+            "report best.safetensors motor.csv --part stm32f103c8 --dtype q7 --no-baselines -o best.html",
+            r"wrote best.html: [\d,]+ bytes",
+        )
 
 
 def _budget(engineer: Visit) -> None:

@@ -20,7 +20,28 @@ def visit(scientist: Visit) -> None:
     _misleading(scientist)
     _missing(scientist)
     _formats(scientist)
+    _values(scientist)
     arrays.visit(scientist)
+
+
+def _values(scientist: Visit) -> None:
+    rng = np.random.default_rng(scientist.seed)
+    X = rng.normal(size=(300, 3))
+    y = 20 + 5 * np.sin(X[:, 0]) + X[:, 1]
+    rows.write(Path("heat.csv"), ["a", "b", "c", "degrees"], [[*np.round(x, 4), v] for x, v in zip(X, y, strict=True)])
+    train = "train heat.csv --vectors 8 --set max_iter=10"
+    scientist.types("labels that are measurements", train, "train a regression on them", code=2)
+    scientist.types(
+        "a regression, and its error on new rows",
+        f"{train} --task regress -o heat.safetensors",
+        r"mean error: estimated 95 % interval [\d.]+ to [\d.]+ if rows are independent",
+        r"the mean alone mean error [\d.]+",
+    )
+    scientist.types(
+        "which rows count later",
+        "inspect heat.safetensors",
+        r"R2 [\d.]+, mean error [\d.]+, RMSE [\d.]+ on 75 rows",
+    )
 
 
 def _rare(scientist: Visit) -> None:

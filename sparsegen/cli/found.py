@@ -20,7 +20,9 @@ if TYPE_CHECKING:
     from sparsegen.search.find import Found
     from sparsegen.search.front import Point
 
-ESTIMATES = "costs are estimates made before training, but for the pick's, which were measured"
+ESTIMATES = (
+    "costs are estimates made before training, but for the pick's, which come of its measurement; time is a mean row's"
+)
 MOST_SHOWN = 20
 
 
@@ -34,7 +36,8 @@ def print_found(found: Found, path: Path, as_json: bool, *, verbose: bool = Fals
         return
     front, share = found.front, found.front.metric != "logloss"
     shown = front.points if verbose else _thinned(front.points, front.picked)
-    rows = [_row(point, front.picked, share) for point in shown]
+    beaten = [] if front.pick in front.points else [front.pick]  # it was asked for by its number
+    rows = [_row(point, front.picked, share) for point in (*shown, *beaten)]
     title = f"{len(shown)} of {len(front.points)} candidates that none beats in {front.metric}, flash and time at once"
     columns = (
         "",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sparsegen.cli.app import app
-from sparsegen.cli.console import progress_bars, say
+from sparsegen.cli.console import print_json, progress_bars, say
 from sparsegen.cli.formats import calibrated, parse_formats, resolved
 from sparsegen.cli.inputs import rows_for
 from sparsegen.cli.inspect import parse_size
@@ -21,6 +21,7 @@ from sparsegen.cli.options import (
     EarlyExit,
     Force,
     Input,
+    Json,
     LabelColumn,
     MaxFlash,
     MaxLoss,
@@ -75,6 +76,7 @@ def report(
     name: Annotated[str, typer.Option("--name", metavar="PREFIX", help="Prefix of symbols in the C.")] = "model",
     force: Force = False,
     quiet: Quiet = False,
+    as_json: Json = False,
 ) -> None:
     """Write a page about a model: accuracy, cost, vectors, the C, and a playground; one HTML file, no network."""
     limits = parse_limits(part, clock, max_flash, max_ram, max_ms)
@@ -109,6 +111,9 @@ def report(
             baselines=baselines,
         )
     write_atomic(output, page, force=force)
+    if as_json:
+        print_json({"page": str(output), "bytes": len(page)})
+        return
     say(f"wrote {output}: {len(page):,} bytes; open it in a browser, it needs no network")
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -26,7 +28,7 @@ from sparsegen.cli.options import (
     column_names,
     exclude,
 )
-from sparsegen.errors import OptionError
+from sparsegen.errors import DataError, OptionError
 
 if TYPE_CHECKING:
     from sparsegen.search.find import Found
@@ -141,15 +143,21 @@ def search(
     from sparsegen.files import require_writable, write_atomic
     from sparsegen.search.find import find_best
 
-    for path in (output, *(path for path in (plot, report) if path is not None)):
-        require_writable(path, force=force)
+    places = {"-o": output, "--plot": plot, "--report": report, "--study": _study_file(study)}
+    wanted = {flag: path for flag, path in places.items() if path is not None}
+    for flag, path in wanted.items():
+        same = next(other for other, place in wanted.items() if place.absolute() == path.absolute())
+        if same != flag:
+            raise OptionError(f"{same} and {flag} are both {path}; name a file for each")
+        if flag != "--study":
+            require_writable(path, force=force)
     if report is not None:
         from sparsegen.report.vega import require_vega
 
         require_vega()
     share: dict[str, Any] = {} if test_size is None else {"test_size": test_size}
     seconds = None if time is None else parse_seconds(time)
-    with progress_bars():
+    with progress_bars(), _told_what_trains_values():
         train_set, test_set = data.read_train_and_test(
             data_file,
             label,
@@ -193,6 +201,23 @@ def search(
     for written, what in ((plot, "drawn in"), (report, "page in")):
         if written is not None and not as_json:
             say(f"{what} {written}")
+
+
+@contextmanager
+def _told_what_trains_values() -> Iterator[None]:
+    """Name the command for labels that are measurements: a search has no option for them."""
+    try:
+        yield
+    except DataError as error:
+        task = error.change.pop("task", None)
+        if task is None:
+            raise
+        raise DataError(f"{error}: sparsegen train --task {task}", change=error.change) from None
+
+
+def _study_file(study: str | None) -> Path | None:
+    """Return the file that a study is kept in; ``None`` where it is in a database or not named."""
+    return None if study is None or "://" in study else Path(study)
 
 
 def _page(found: Found, data_file: Path) -> bytes:

@@ -237,7 +237,7 @@ def _read_bytes(path: Path) -> bytes:
     shown = printable(str(path))
     try:
         if path.is_dir():
-            raise DataError(f"{shown} is a folder; name a data file in it")
+            raise DataError(f"{shown} is a folder, which only training reads; name a data file in it")
         if not path.exists():
             raise DataError(f"there is no file {shown}; check the path")
         if not path.is_file():

@@ -94,13 +94,20 @@ def require_classes(dataset: Dataset) -> None:
             "train a regression where labels are measurements",
             change={"label": "", "task": "regress"},
         )
-    if len(classes) > MAX_FRACTIONS and len(dataset.y) < ROWS_PER_FRACTION * len(classes) and _are_fractions(classes):
+    if may_be_measurements(dataset) and _are_fractions(classes):
         raise DataError(
             f"the labels of {dataset.source} look like measurements and not like classes: {len(classes)} different "
             f"numbers such as {short(classes[0].item())}; train a regression on them, or, as a classifier needs a few "
             "classes, choose another label column or name ranges of these numbers as classes",
             change={"label": "", "task": "regress"},
         )
+
+
+def may_be_measurements(dataset: Dataset) -> bool:
+    """Return whether the labels are numbers, many different ones, with few rows for each."""
+    classes = np.unique(dataset.y)
+    is_many = len(classes) > MAX_FRACTIONS and len(dataset.y) < ROWS_PER_FRACTION * len(classes)
+    return is_many and (classes.dtype.kind != "U" or all(map(is_number, classes.tolist())))
 
 
 def _are_fractions(classes: Labels) -> bool:

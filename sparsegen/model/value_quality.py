@@ -102,12 +102,14 @@ def known_values(card: Mapping[str, Any]) -> ValueQuality | None:
 def _interval(errors: Array, groups: NDArray[Any] | None, seed: int) -> tuple[float, float]:
     """Return the 95 % interval of the mean error by bootstrap: rows, or groups, drawn again with replacement."""
     part = np.arange(len(errors)) if groups is None else np.unique(groups, return_inverse=True)[1]
+    sums, sizes = np.bincount(part, weights=errors), np.bincount(part)
+    order = np.lexsort((sizes, sums))  # the same rows give the same interval, in whatever order they come
+    sums, sizes = sums[order], sizes[order]
     rng = np.random.default_rng(seed)
-    n = int(part.max()) + 1
-    if n > MOST_RESAMPLED:
-        part = rng.permutation(np.arange(n) % MOST_RESAMPLED)[part]
+    if (n := len(sums)) > MOST_RESAMPLED:
+        pooled = rng.permutation(np.arange(n) % MOST_RESAMPLED)
         n = MOST_RESAMPLED
-    sums, sizes = np.bincount(part, weights=errors, minlength=n), np.bincount(part, minlength=n)
+        sums, sizes = np.bincount(pooled, weights=sums, minlength=n), np.bincount(pooled, weights=sizes, minlength=n)
     means = np.empty(RESAMPLES)
     for i in range(RESAMPLES):
         drawn = rng.integers(0, n, n)

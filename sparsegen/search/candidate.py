@@ -18,6 +18,8 @@ from sparsegen.training.train import SCALERS, make_estimator
 
 LARGEST = 1e9
 """A number of a candidate beyond this is none that was ever tried."""
+RELATIVE = {"gamma": "relative_gamma", "penalty": "relative_penalty"}
+"""What parameters are called that are multiples of a scale of the rows, and not what a method would be given."""
 SIGNIFICANT = 4  # digits of gamma and penalty: what is printed is what was used
 
 
@@ -128,7 +130,8 @@ def parameters_of(candidate: Candidate) -> Mapping[str, Any]:
     """Return what a point of the front tells of a candidate beside its format and its vectors: only what is set."""
     told_elsewhere = {"dtype", "reads", "n_vectors"}
     values = candidate.as_json().items()
-    return {name: value for name, value in values if name not in told_elsewhere and value not in (None, False)}
+    told = {name: value for name, value in values if name not in told_elsewhere and value not in (None, False)}
+    return {RELATIVE.get(name, name): value for name, value in told.items()}
 
 
 def _known() -> Mapping[str, Collection[object]]:

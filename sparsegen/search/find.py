@@ -22,7 +22,7 @@ from sparsegen.search.problem import Problem
 from sparsegen.search.record import FAILED, FINISHED, STOPPED, Record
 from sparsegen.search.run import Limits, Search, lasted
 from sparsegen.search.space import Space
-from sparsegen.search.study import open_study, quietly
+from sparsegen.search.study import open_study, quietly, require_optuna
 from sparsegen.search.winner import Finals, Winner
 from sparsegen.training.train import check_sets
 from sparsegen.version import __version__
@@ -108,6 +108,7 @@ def find_best(
     """
     began = time.monotonic()
     limits = _limits(seconds, trials)
+    require_optuna()
     check_sets(train_set, test_set, None)
     part = profile or DEVICES[device].profile
     within = _within(budget or Budget(), part)
@@ -248,5 +249,5 @@ def _nothing(records: list[Record], seconds: float | None, pick: int | None) -> 
     reasons = [record.reason for record in records if record.state == FAILED and record.reason]
     if reasons:
         return f"every candidate failed, the last one because {reasons[-1]}"
-    more = "" if seconds is None else f" in {seconds:g} seconds"
+    more = "" if seconds is None else f" in {seconds:g} s"
     return f"the search finished no candidate{more}; give it more time"

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import SplitResult, urlsplit
 
-from sparsegen.errors import DataError, OptionError, SparsegenError
+from sparsegen.errors import DataError, OptionError, SparsegenError, ToolError
 from sparsegen.files import write_atomic
 from sparsegen.files.places import require_regular
 from sparsegen.search.metrics import Metric
@@ -91,6 +91,14 @@ class Study:
         return len(set(known))
 
 
+def require_optuna() -> None:
+    """Raise an error that says what to install where Optuna is missing."""
+    try:
+        import optuna  # noqa: F401
+    except ImportError:
+        raise ToolError("a search needs Optuna; install it with: pip install 'sparsegen[search]'") from None
+
+
 @contextmanager
 def quietly() -> Iterator[None]:
     """Keep Optuna's log of every trial to itself inside the block."""
@@ -127,7 +135,12 @@ def open_study(
         study = optuna.create_study(study_name=name, directions=directions)
         return Study(study, metric, n_features, "memory")
     url = str(place)
-    shown = masked(url)
+    try:
+        shown = masked(url)
+    except ValueError:  # it is not repeated: what is wrong with it may be the password
+        raise OptionError(
+            "the URL of the study is no valid one; write it as postgresql://name:password@host/database"
+        ) from None
     if "://" not in url:
         path = Path(place)
         shown = str(path)
@@ -149,9 +162,7 @@ def open_study(
         found = optuna.create_study(storage=storage, study_name=name, directions=directions, load_if_exists=True)
         if ABOUT not in found.user_attrs:
             found.set_user_attr(ABOUT, dict(about))
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # that names are experimental
-                found.set_metric_names([metric.name, "flash", "time"])
+            found.set_metric_names([metric.name, "flash", "time"])
         return found
 
     study = _guarded(shown, opened)
@@ -231,9 +242,12 @@ def _require_same(stored: object, about: Mapping[str, Any], shown: str) -> None:
 def _guarded(shown: str, work: Any) -> Any:
     """Return what a storage gives; whatever goes wrong in it becomes one sentence, without what the URL hides."""
     try:
-        return work()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # that names of metrics are experimental, and SQLAlchemy's of a URL
+            return work()
     except ImportError as error:
-        raise OptionError(f"the study {shown} needs a driver that is not installed: {error.name}") from None
+        driver = error.name or "of its kind of database"
+        raise OptionError(f"the study {shown} needs a driver that is not installed: {driver}") from None
     except SparsegenError:
         raise
     except Exception as error:  # Optuna and SQLAlchemy raise a dozen types on what anybody may have put into a database

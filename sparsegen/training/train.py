@@ -253,10 +253,13 @@ def check_sets(train_set: Dataset, test_set: Dataset, n_vectors: object) -> None
         if test_set.rows is None:
             raise DataError(f"{told}add such rows to the training data or remove them from the test")
         kind = "rows" if test_set.groups is None else "groups"
+        values, regress = "", {}
+        if data.may_be_measurements(train_set):
+            values, regress = ", or train a regression if they are measurements", {"task": "regress"}
         raise DataError(
             f"{told}a class needs {kind} for both, so bring more {kind} of them, remove them, or choose another label "
-            "column if these are no classes",
-            change={"label": ""},
+            f"column if these are no classes{values}",
+            change={"label": "", **regress},
         )
     data.require_classes(train_set)
     if isinstance(n_vectors, int):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -34,6 +35,8 @@ def test_a_page_is_written(files: Path, run: Run) -> None:
     again = run("report", "model.safetensors", "rows.csv", "-o", "out.html", "--device", "host", "-q")
     assert (again.code, again.out) == (0, "")
     assert (files / "out.html").read_text() == page
+    told = run("report", "model.safetensors", "rows.csv", "-o", "out.html", "--device", "host", "--json")
+    assert json.loads(told.out) == {"page": "out.html", "bytes": (files / "out.html").stat().st_size}
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -51,6 +52,8 @@ def test_a_search_writes_a_model_and_says_what_it_is_worth(rows, run: Run):
     picked = json.loads(run("search", rows, *BUDGET, "--pick", 1, "-o", other, "--json").out)
     assert picked["picked"] == 1
     assert len(picked["front"]["candidates"]) == 2
+    for number in (0, 1):
+        assert "pick" in run("search", rows, *BUDGET, "--pick", number, "-o", other).out.partition("costs are")[0]
 
 
 @pytest.mark.parametrize(
@@ -63,6 +66,10 @@ def test_a_search_writes_a_model_and_says_what_it_is_worth(rows, run: Run):
         (["--device", "cortex-m0plus", "--time", "soon"], "'soon' is no length of time"),
         (["--device", "cortex-m0plus", "--methods", ","], "--methods names nothing"),
         (["--device", "cortex-m0plus", "--study", "redis://u:pw@h/0"], "redis://h/0 is of a kind"),
+        (["--device", "cortex-m0plus", "--study", "postgresql://u:pw@[h/0"], "the URL of the study is no valid one"),
+        (["--device", "cortex-m0plus", "--engine", "dask://u:pw@h:1"], "its host and its port"),
+        (["--device", "cortex-m0plus", "--engine", "http://u:pw@h:1"], "'http' is no engine"),
+        (["--device", "cortex-m0plus", "--engine", "u:pw@h:1"], "an engine is a URL"),
         (["--device", "cortex-m0plus", "--trials", "0"], "needs a trial at least"),
     ],
 )
@@ -73,3 +80,32 @@ def test_mistakes_get_one_sentence(rows, run: Run, options, told):
     assert told in ended.err
     assert "pw" not in ended.err
     assert not rows.with_name("best.safetensors").exists()
+
+
+def test_one_file_is_not_written_twice(rows, run: Run):
+    place = rows.with_name("best")
+    for flag in ("--report", "--plot", "--study"):
+        ended = run("search", rows, *BUDGET, "-o", place, flag, place)
+        assert (ended.code, ended.err.count("\n")) == (2, 1)
+        assert f"-o and {flag} are both" in ended.err
+        assert not place.exists()
+
+
+def test_a_search_of_measurements_is_told_what_trains_on_them(tmp_path: Path, run: Run):
+    rng = np.random.default_rng(0)
+    for values in (rng.integers(0, 400, 120), rng.normal(size=120)):
+        path = tmp_path / "values.csv"
+        path.write_text("\n".join(["a,y", *(f"{i},{value}" for i, value in enumerate(values)), ""]))
+        ended = run("search", path, *BUDGET, "-o", tmp_path / "best.safetensors")
+        assert (ended.code, ended.err.count("\n")) == (2, 1)
+        assert "train a regression" in ended.err
+        assert ended.err.endswith(": sparsegen train --task regress (--label)\n")
+        assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_search_without_optuna_says_what_to_install(rows, run: Run, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setitem(sys.modules, "optuna", None)
+    ended = run("search", rows, *BUDGET, "-o", rows.with_name("best.safetensors"))
+    assert (ended.code, ended.err.count("\n")) == (2, 1)
+    assert "pip install 'sparsegen[search]'" in ended.err
+    assert list(rows.parent.iterdir()) == [rows]

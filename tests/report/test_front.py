@@ -62,6 +62,20 @@ def test_the_budget_is_drawn_unless_it_is_far_away() -> None:
     assert len(layers(front(budget=Budget()))) == 3
 
 
+def test_the_plot_reaches_to_the_budget_that_it_shows() -> None:
+    """Vega gives the room that a line beyond the axis needs, and hardly any is left for the points."""
+    largest = max(one.flash for one in front().candidates)
+    for most in (largest, 2 * largest):
+        low, high = layers(front(budget=Budget(flash=most)))[1]["encoding"]["x"]["scale"]["domain"]
+        assert low < most < high
+
+
+def test_one_time_alone_has_no_scale_of_colours() -> None:
+    alone = Front.of([point(0, 1.0, 100, 1.0)], 0, device="x", part=None, budget=Budget(), metric="accuracy")
+    assert section.spec(alone)["layer"][2]["encoding"]["color"]["legend"] is None
+    assert layers(front())[2]["encoding"]["color"]["legend"] is not None
+
+
 def test_of_very_many_candidates_the_best_are_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(section, "MOST_CANDIDATES", 1)
     assert [value["number"] for value in layers(front())[1]["data"]["values"]] == [4]

@@ -6,9 +6,11 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 import numpy as np
-from golden_models import wave
+from golden_models import model, rbf, wave
+from report.reports import Parsed
 
-from sparsegen.report import tested
+from sparsegen.data import from_arrays
+from sparsegen.report import report, tested
 from sparsegen.report.sections import values
 from sparsegen.report.subject import Subject
 
@@ -43,3 +45,13 @@ def test_the_section_tells_them() -> None:
     assert "Of 50 held-out rows, values are off by 0.1235 (root mean square)" in made.html
     assert made.html.count("<circle") == 50
     assert values.section(cast(Subject, SimpleNamespace(has_classes=True))) is None
+
+
+def test_nothing_is_said_of_classes_that_there_are_none_of() -> None:
+    made = model([rbf()], 6, 4, (), task="regression", decision="value", card={"method": "by hand"})
+    rows = from_arrays(wave(50, 4), TRUE)
+    page = Parsed(report(made, rows, devices=(), baselines=False)).text
+    assert "adds up what they say." in page
+    assert "line the mean of the rows." in page
+    assert "No leak was looked for: that is done for classes." in page
+    assert "class that its" not in page

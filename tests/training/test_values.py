@@ -186,6 +186,17 @@ def test_of_very_many_rows_sums_are_drawn() -> None:
     assert found.mae_high - found.mae_low == pytest.approx(2 * reach, rel=0.1)
 
 
+def test_the_interval_does_not_depend_on_the_order_of_the_rows() -> None:
+    """``train`` sees the test rows in another order than ``predict``, which reads the whole file."""
+    rng = np.random.default_rng(0)
+    errors, groups = rng.exponential(1.0, 300), rng.integers(0, 40, 300)
+    order = rng.permutation(300)
+    for known_groups, others in ((None, None), (groups, 39 - groups[order])):
+        one = measure_values(errors, np.zeros(300), groups=known_groups)
+        other = measure_values(errors[order], np.zeros(300), groups=others)
+        assert (other.mae_low, other.mae_high) == pytest.approx((one.mae_low, one.mae_high))
+
+
 def test_what_is_printed_is_rounded_to_the_side_of_the_larger_error() -> None:
     found = ValueQuality(9, 0.123449, 0.99991, 0.98769, 0.11119, 0.13331, None, None, 2)
     assert found.figures == "R2 0.9876, mean error 0.1235, RMSE 1"

@@ -77,9 +77,12 @@ def spec(found: Front) -> dict[str, Any]:
         for point in _drawn(found)
     ]
     flashes = [point.flash for point in found.candidates]
+    if (limit := _drawn_limit(found)) is not None:
+        flashes.append(limit)  # a line beyond the axis would take the plot's width for itself
     scale: dict[str, Any] = {"domain": [0.92 * min(flashes), 1.06 * max(flashes)], "nice": False, "zero": False}
     if min(flashes) > 0 and max(flashes) > LOG_FROM * min(flashes):
         scale = {"domain": [0.85 * min(flashes), 1.2 * max(flashes)], "nice": False, "type": "log"}
+    has_times = len({point.time for point in found.points}) > 1  # one alone spans no colours
     legend = {
         "orient": "top",
         "direction": "horizontal",
@@ -91,7 +94,7 @@ def spec(found: Front) -> dict[str, Any]:
         "type": "quantitative",
         "title": _time_name(found),
         "scale": {"range": COLOURS},
-        "legend": legend,
+        "legend": legend if has_times else None,
     }
     window = list(_window(found))
     is_chosen = "datum.number === chosen"
@@ -142,7 +145,7 @@ def spec(found: Front) -> dict[str, Any]:
                     "tooltip": {"field": "number"},
                 },
             },
-            *_limit(found, max(flashes)),
+            *_limit(limit),
         ],
     }
 
@@ -157,14 +160,19 @@ def _envelope(found: Front) -> list[dict[str, float]]:
     return [{"flash": point.flash, "score": _shown_score(found, point)} for point in corners]
 
 
-def _limit(found: Front, largest: int) -> list[dict[str, Any]]:
-    """Return the line of the flash budget, unless it lies far beyond all candidates."""
+def _drawn_limit(found: Front) -> int | None:
+    """Return the flash budget, unless it lies far beyond all candidates."""
     most = found.budget.flash
-    if most is None or most > 2 * largest:
+    return None if most is None or most > 2 * max(point.flash for point in found.candidates) else most
+
+
+def _limit(most: int | None) -> list[dict[str, Any]]:
+    """Return the line of the flash budget, where it is drawn."""
+    if most is None:
         return []
     at = {"x": {"datum": most, "type": "quantitative"}}
     rule = {"type": "rule", "strokeDash": [5, 4], "tooltip": None}
-    text = {"type": "text", "align": "left", "baseline": "top", "dx": 6, "dy": 4, "text": "budget", "tooltip": None}
+    text = {"type": "text", "align": "right", "baseline": "top", "dx": -6, "dy": 4, "text": "budget", "tooltip": None}
     once: dict[str, Any] = {"values": [{}]}
     on_top = {**at, "y": {"value": 0}}
     return [{"data": once, "mark": rule, "encoding": at}, {"data": once, "mark": text, "encoding": on_top}]

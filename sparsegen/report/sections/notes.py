@@ -32,6 +32,7 @@ def section(subject: Subject) -> Section:
         "notes.html.j2",
         warnings=_warnings(subject, found or ()),
         looked=found is not None,
+        has_classes=subject.has_classes,
         promises=subject.lowered.promises,
         card=card,
     )

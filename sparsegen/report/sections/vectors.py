@@ -70,6 +70,7 @@ def section(subject: Subject) -> Section | None:
     html = fill(
         "vectors.html.j2",
         groups=groups,
+        by_class=bool((speaks_for >= 0).all()),
         are_images=images is not None,
         is_projected=subject.model.transform.projection is not None,
         features=subject.feature_names,

@@ -48,7 +48,6 @@ def start(problem: Problem, jobs: int, url: str | None) -> Engine:
     scheme = url.partition("://")[0].lower()
     if "://" not in url or scheme not in ENGINES or scheme in (HERE, PROCESSES):
         known = [name for name in ENGINES if name not in (HERE, PROCESSES)]
-        raise OptionError(
-            f"{url!r} is no engine{nearest(scheme, known)}; give the address of one, such as dask://localhost:8786"
-        )
+        kind = f"{scheme!r} is no engine{nearest(scheme, known)}" if "://" in url else "an engine is a URL"
+        raise OptionError(f"{kind}; give the address of one, such as dask://localhost:8786")
     return ENGINES[scheme](problem, jobs, url.partition("://")[2])

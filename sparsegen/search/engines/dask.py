@@ -10,12 +10,12 @@ encrypted unless the cluster says so: use machines that trust each other. Nothin
 from __future__ import annotations
 
 import importlib
+import re
 from collections.abc import Callable
 from concurrent.futures import CancelledError, Future
 from contextlib import suppress
 from threading import Lock
 from typing import Any
-from urllib.parse import urlsplit
 
 from sparsegen.errors import OptionError, SparsegenError, ToolError
 from sparsegen.search.engines import ENGINES, Engine
@@ -24,6 +24,8 @@ from sparsegen.search.problem import Problem
 from sparsegen.version import __version__
 
 CONNECT_SECONDS = 10
+ADDRESS = re.compile(r"(?:[\w.-]+|\[[0-9A-Fa-f:.]+\]):(?P<port>[0-9]{1,5})", re.ASCII)
+LARGEST_PORT = 65535
 MAX_TRIES = 3
 """How often a task is handed to the cluster, where the rows that it needs were lost meanwhile."""
 
@@ -108,13 +110,10 @@ class DaskEngine(Engine):
 
 def _connected(address: str) -> Any:
     """Return a client of the scheduler at ``host:port``."""
-    try:
-        asked = urlsplit(f"//{address}")
-        is_address = bool(asked.hostname) and bool(asked.port) and asked.netloc == address
-    except ValueError:
-        is_address = False
-    if not is_address:
-        raise OptionError(f"{address!r} is no address of a Dask scheduler; give host and port, such as localhost:8786")
+    found = ADDRESS.fullmatch(address)
+    if found is None or not 0 < int(found["port"]) <= LARGEST_PORT:
+        # It is not repeated: who writes a name before the host writes a password.
+        raise OptionError("the address of a Dask scheduler is its host and its port, such as dask://localhost:8786")
     try:
         distributed: Any = importlib.import_module("distributed")
     except ImportError:
