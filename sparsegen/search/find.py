@@ -13,7 +13,7 @@ from sparsegen.budget.budget import Budget
 from sparsegen.budget.cost_model import CostModel
 from sparsegen.data import Dataset
 from sparsegen.devices import DEVICES, Profile
-from sparsegen.errors import OptionError
+from sparsegen.errors import DataError, OptionError
 from sparsegen.search import engines
 from sparsegen.search.costs import Costs, Predicts
 from sparsegen.search.front import Front, Point, with_point
@@ -106,7 +106,7 @@ def find_best(
     """
     began = time.monotonic()
     limits = _limits(seconds, trials)
-    check_sets(train_set, test_set, None)
+    _check_labels(train_set, test_set)
     part = profile or DEVICES[device].profile
     within = _within(budget or Budget(), part)
     problem = Problem.of(train_set, metric, seed)
@@ -159,6 +159,21 @@ def best_first(records: Iterable[Record], metric: Metric) -> list[Record]:
     """Return finished candidates by score; of equal ones the fastest, then the smallest comes first."""
     sign = -1.0 if metric.larger_is_better else 1.0
     return sorted(records, key=lambda one: (sign * (one.score or 0.0), one.time, one.flash, one.number))
+
+
+def _check_labels(train_set: Dataset, test_set: Dataset) -> None:
+    """Raise an error unless a classifier can be trained on one set and tested on the other."""
+    try:
+        check_sets(train_set, test_set, None)
+    except DataError as error:
+        if "task" not in error.change:
+            raise
+        raise DataError(
+            f"the labels of {train_set.source} look like measurements and not like classes, and a search looks for "
+            "classifiers only; choose a label column that holds a few classes, or train a regression on these labels "
+            "without a search",
+            change={"label": ""},
+        ) from None
 
 
 def _limits(seconds: float | None, trials: int | None) -> Limits:

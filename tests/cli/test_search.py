@@ -73,3 +73,15 @@ def test_mistakes_get_one_sentence(rows, run: Run, options, told):
     assert told in ended.err
     assert "pw" not in ended.err
     assert not rows.with_name("best.safetensors").exists()
+
+
+def test_measurements_are_refused_with_advice_that_a_search_can_follow(rows, run: Run):
+    for digits in (6, 1):  # each of its own, and some alike
+        lines = [f"{k % 7},{k % 5},{(k * 0.37) % 9:.{digits}f}" for k in range(120)]
+        path = rows.with_name("heat.csv")
+        path.write_text("\n".join(["a,b,heat", *lines, ""]))
+        ended = run("search", path, *BUDGET, "--trials", 1, "-o", rows.with_name("no.safetensors"))
+        assert (ended.code, ended.out, len(ended.err.splitlines())) == (2, "", 1)
+        assert "look like measurements and not like classes, and a search looks for classifiers only" in ended.err
+        assert "--task" not in ended.err and ended.err.endswith("without a search (--label)\n")
+    assert sorted(path.name for path in rows.parent.iterdir()) == ["heat.csv", "ring.csv"]
