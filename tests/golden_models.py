@@ -117,6 +117,23 @@ class IntegerGolden:
         return TARGETS["c"].export(self.model, name, self.format, self.loops)
 
 
+BALL = replace(
+    model(
+        [rbf()],
+        1,
+        2,
+        ("anomaly", "normal"),
+        offset=np.full(2, 100.0),
+        scale=np.full(2, 0.01),
+        task="anomaly",
+        card={"method": "by hand", "ranges": {"low": [0.0, 0.0], "high": [200.0, 200.0]}},
+    ),
+    vectors=np.zeros((1, 2)),
+    coef=np.ones((1, 1, 1)),
+    intercept=np.array([-0.2]),
+)
+"""A detector that calls normal what lies around (100, 100), to the ends of the range of its training rows."""
+
 INTEGER = {
     "integer_rbf": IntegerGolden(SMALL["binary_rbf"], Format("q7", "grid")),
     "integer_powers": IntegerGolden(model([rbf(1.0), rbf(0.25), rbf(4.0)], 4, 3, (0, 1, 2)), Format("q15", "f32")),

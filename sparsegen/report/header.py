@@ -9,13 +9,15 @@ from markupsafe import Markup
 from sparsegen.bench import Cost
 from sparsegen.data.checks import printable
 from sparsegen.model.card import known_accuracy
-from sparsegen.promised import bound, percent
+from sparsegen.model.detector_quality import DetectorQuality, known_detection
+from sparsegen.model.task import TASKS
+from sparsegen.model.value_quality import ValueQuality, known_values
+from sparsegen.promised import at_least, bound, percent
 from sparsegen.report.figures import DASH, milliseconds, plural, share
 from sparsegen.report.html import fill
 from sparsegen.report.subject import Subject
 
 KERNELS = {"rbf": "Gaussian", "laplacian": "Laplacian", "linear": "linear", "poly": "polynomial"}
-TASKS = {"classification": "classifier", "regression": "regression", "anomaly": "detector"}
 SHOWN_CLASSES = 8
 
 
@@ -40,7 +42,7 @@ class Key:
 def header(subject: Subject) -> Header:
     """Return the head of the page."""
     model = subject.model
-    kind = TASKS.get(model.task, model.task)
+    kind = TASKS[model.task].noun
     method = printable(str(model.card.get("method", "kernel")))[:40]
     title = f"{method.upper() if len(method) <= 6 else method} {kind}"
     html = fill(
@@ -63,7 +65,9 @@ def _lead(subject: Subject) -> str:
     projected = "" if model.transform.projection is None else f", projected to {model.transform.n_projected},"
     inside = f"{plural(model.n_features, 'feature')}{projected} compared with {plural(model.n_vectors, 'vector')}"
     if not subject.has_classes:
-        return f"{inside} through {kernels}."
+        return f"{inside} through {kernels} give one value."
+    if subject.is_detector:
+        return f"{inside} through {kernels} tell whether a row is normal or an anomaly."
     shown = ", ".join(subject.classes[:SHOWN_CLASSES])
     more = len(subject.classes) - SHOWN_CLASSES
     return (
@@ -73,8 +77,12 @@ def _lead(subject: Subject) -> str:
 
 
 def _keys(subject: Subject) -> list[Key]:
-    keys, cost = [], subject.main_cost
-    keys.append(_accuracy(subject) if subject.has_classes else _error(subject))
+    keys: list[Key] = []
+    cost = subject.main_cost
+    if subject.is_detector:
+        keys += _detection(subject)
+    else:
+        keys.append(_accuracy(subject) if subject.has_classes else _error(subject))
     if cost is None:
         return [
             *keys,
@@ -105,9 +113,42 @@ def _accuracy(subject: Subject) -> Key:
     return Key("Accuracy", DASH, "", "not known: no row here is known to be held out in training")
 
 
+def _detection(subject: Subject) -> list[Key]:
+    """Return false alarms and detections, each with its interval: on held-out rows, or what the card remembers."""
+    if subject.tested.is_held_out:
+        return _shares(subject.detection, "held-out rows", "")
+    known = known_detection(subject.model.card)
+    if known is not None:
+        return _shares(known, "test rows", ", as the model's card says")
+    why = "not known: no row here is known to be held out in training"
+    return [Key(name, DASH, "", why) for name in ("False alarms", "Detected")]
+
+
+def _shares(found: DetectorQuality | None, rows: str, source: str) -> list[Key]:
+    keys = []
+    for name, told, interval, caution in () if found is None else found.shares(rows):
+        number, unit, of = told.split(" ", 2)
+        keys.append(Key(name.capitalize(), number, unit, f"{of}{source}; {interval}{caution}"))
+    known = {key.name for key in keys}
+    lacking = {"False alarms": "normal row", "Detected": "anomaly"}
+    why = {name: f"not known: no {kind} is among the {rows}" for name, kind in lacking.items()}
+    return keys + [Key(name, DASH, "", why[name]) for name in lacking if name not in known]
+
+
 def _error(subject: Subject) -> Key:
-    tested = subject.tested
-    return Key("Error", bound(subject.errors.root_mean_square), "", f"root mean square, of {tested.which}")
+    if subject.tested.is_held_out:
+        return _mean_error(subject.errors, subject.tested.which)
+    known = known_values(subject.model.card)
+    if known is not None:
+        return _mean_error(known, f"{known.rows:,} test rows, as the model's card says")
+    return Key("Mean error", DASH, "", "not known: no row here is known to be held out in training")
+
+
+def _mean_error(found: ValueQuality, which: str) -> Key:
+    alone = "" if found.mean_mae is None else f"; the mean of the training rows alone: {at_least(found.mean_mae)}"
+    return Key(
+        "Mean error", bound(found.mae), "", f"of {which}; {found.in_words().removeprefix('mean error: ')}{alone}"
+    )
 
 
 def _time(cost: Cost) -> Key:
@@ -148,6 +189,9 @@ def _facts(subject: Subject) -> list[tuple[str, str]]:
     if isinstance(data, dict) and isinstance(data.get("source"), str):
         rows = f", {data['rows']:,} training rows" if isinstance(data.get("rows"), int) else ""
         facts.append(("Trained on", f"{printable(data['source'])[:80]}{rows}"))
+    detector = card.get("anomalies")
+    if subject.is_detector and isinstance(detector, dict) and isinstance(detector.get("normal"), str):
+        facts.append(("Normal", f"rows labelled {printable(detector['normal'])[:80]}"))
     facts.append(("Tested on", f"{printable(subject.rows.source)}, {subject.tested.which}"))
     kernels = "; ".join(
         f"{k.name}({', '.join(f'{name} = {value:g}' for name, value in k.params)})" for k in model.kernels

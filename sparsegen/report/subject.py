@@ -19,9 +19,12 @@ from sparsegen.devices import DEVICES, Profile
 from sparsegen.lowering.formats import FLOAT32, Format
 from sparsegen.lowering.lowered import Lowered
 from sparsegen.model import SparseModel
+from sparsegen.model.detector_quality import DetectorQuality
 from sparsegen.model.held_out import held_out
+from sparsegen.model.task import ANOMALY
+from sparsegen.model.value_quality import ValueQuality
 from sparsegen.report.pixels import guess_image
-from sparsegen.report.tested import Answers, Errors, Tested, answers, errors, test_rows
+from sparsegen.report.tested import Answers, Tested, answers, detection, errors, test_rows
 from sparsegen.verify import Exports
 
 if TYPE_CHECKING:
@@ -64,6 +67,11 @@ class Subject:
         """Whether the model answers with a class, rather than with a value."""
         return len(self.model.classes) > 0
 
+    @property
+    def is_detector(self) -> bool:
+        """Whether the model's classes are what is normal and what is not."""
+        return self.model.task == ANOMALY
+
     @cached_property
     def exports(self) -> Exports:
         """The C, printed once for each form of inner loops."""
@@ -85,9 +93,15 @@ class Subject:
         return answers(self.lowered, self.tested)
 
     @cached_property
-    def errors(self) -> Errors:
+    def detection(self) -> DetectorQuality | None:
+        """False alarms and detections on these rows; only for a detector, and where rows are known to be either."""
+        return detection(self.lowered, self.tested, self.answers)
+
+    @cached_property
+    def errors(self) -> ValueQuality:
         """How far the program's values are off on these rows; only for a model that gives values."""
-        return errors(self.tested)
+        target = self.model.card.get("target")
+        return errors(self.tested, None if target is None else target["mean"])
 
     @cached_property
     def train_rows(self) -> tuple[Array, NDArray[np.generic]] | None:

@@ -9,10 +9,15 @@ from numpy.typing import NDArray
 
 from sparsegen.arrays import Array
 from sparsegen.lowering.agreement import NO_CLASS, label_indices
+from sparsegen.lowering.integer_program import IntegerProgram
 from sparsegen.lowering.lowered import Lowered
 from sparsegen.model.card import known_accuracy
 from sparsegen.model.confusion import Confusion
+from sparsegen.model.detector_quality import DetectorQuality
 from sparsegen.model.held_out import held_out
+from sparsegen.model.judged import judge
+from sparsegen.model.task import ANOMALY, ANOMALY_CLASSES
+from sparsegen.model.value_quality import ValueQuality, measure_values
 from sparsegen.promised import Accuracy
 
 Indices = NDArray[np.int64]
@@ -68,22 +73,9 @@ class Answers:
         return self.accuracy.in_words(may_be_known=not self.is_held_out)
 
 
-@dataclass(frozen=True)
-class Errors:
-    """How far the values that a model gives are from those that tested rows have."""
-
-    root_mean_square: float
-    mean_absolute: float
-    explained: float | None
-    """Share of the values' variance; ``None`` where they are all the same."""
-
-
-def errors(tested: Tested) -> Errors:
-    """Return the errors on tested rows, of a model that gives values."""
-    values = np.asarray(tested.y, dtype=np.float64)
-    off = tested.scores[:, 0] - values
-    square, spread = float(np.mean(off**2)), float(np.var(values))
-    return Errors(square**0.5, float(np.abs(off).mean()), 1.0 - square / spread if spread > 0 else None)
+def errors(tested: Tested, mean: float | None = None) -> ValueQuality:
+    """Return the errors on tested rows, of a model that gives values; ``mean`` is that of the training rows."""
+    return measure_values(tested.scores[:, 0], np.asarray(tested.y, dtype=np.float64), mean=mean)
 
 
 def test_rows(lowered: Lowered, X: Array, y: NDArray[np.generic]) -> Tested:
@@ -99,9 +91,24 @@ def answers(lowered: Lowered, tested: Tested) -> Answers:
     """Return the classes of tested rows, of a model that has classes."""
     model = lowered.model
     wanted = label_indices(model, tested.y)
-    given = lowered.reference(tested.X).labels
+    given = given_classes(lowered, tested.X)
     correct, known = int(np.count_nonzero(given == wanted)), known_accuracy(model.card)
     accuracy = Accuracy(correct, len(wanted))
     if known is not None and tested.is_held_out:
         accuracy = known.on(correct, len(wanted))
     return Answers(wanted, given, accuracy, tested.is_held_out)
+
+
+def given_classes(lowered: Lowered, X: Array) -> Indices:
+    """Return the classes of raw rows, as a caller gets them that asks a detector for its range first."""
+    given = lowered.reference(X).labels
+    if lowered.model.task != ANOMALY or not isinstance(lowered.program, IntegerProgram):
+        return given
+    return np.where(lowered.program.covers(X), given, ANOMALY_CLASSES.index("anomaly"))
+
+
+def detection(lowered: Lowered, tested: Tested, found: Answers) -> DetectorQuality | None:
+    """Return false alarms and detections among tested rows; ``None`` where no row is known to be either."""
+    known = np.ones(len(tested.X), dtype=np.bool_) if tested.is_held_out else None
+    judged = judge(lowered.model, found.right, found.right, known, found.wanted)
+    return judged.detection

@@ -68,6 +68,14 @@ def test_runtime_gives_scores_and_labels(name):
     agree(EVERY[name], X, *run(EVERY[name], X))
 
 
+def test_the_document_of_a_detector_speaks_of_normal_and_anomaly():
+    proto = onnx.load_model_from_string(graph(SMALL["detector"]))
+    assert "tells normal rows from anomalies" in proto.graph.doc_string
+    told = {output.name: output.doc_string for output in proto.graph.output}
+    assert told["label"] == "the class: normal or anomaly"
+    assert told["scores"].startswith("the score of an anomaly, and that of normal, its negative")
+
+
 @pytest.mark.parametrize("opset", [9, 12, 13, 17])
 def test_a_regression_gives_one_value_for_each_row(opset):
     runtime = pytest.importorskip("onnxruntime")

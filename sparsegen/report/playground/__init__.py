@@ -23,6 +23,7 @@ from sparsegen.lowering.integer_program import IntegerProgram
 from sparsegen.lowering.lowered import Lowered
 from sparsegen.model import LARGEST
 from sparsegen.model.draw import check_size
+from sparsegen.model.task import ANOMALY
 from sparsegen.report.html import fill, text_of
 from sparsegen.report.playground.controls import Controls, controls
 from sparsegen.report.playground.drawing import drawing
@@ -89,6 +90,7 @@ def playground(
         "input": _input(lowered),
         "probability": _probability(lowered, export),
         "checksRange": isinstance(lowered.program, IntegerProgram),
+        "isDetector": lowered.model.task == ANOMALY,
         "selftests": len(lowered.selftest.inputs),
         **_features(lowered, seen, feature_names),
         "drawing": None if image_shape is None else drawing(rows.reshape(-1, *image_shape)),

@@ -13,6 +13,7 @@ from sparsegen.lowering.agreement import NO_CLASS, label_indices
 from sparsegen.lowering.locate_data import thinned
 from sparsegen.lowering.lowered import Lowered
 from sparsegen.model.decision import DECISIONS
+from sparsegen.report.tested import given_classes
 
 LOOKED_AT = 4000
 """The most rows that examples are chosen from."""
@@ -49,7 +50,7 @@ def choose_examples(lowered: Lowered, X: Array, y: NDArray[np.generic] | None) -
     kept = thinned(np.arange(len(X)), LOOKED_AT)
     X, wanted = X[kept], None if wanted is None else wanted[kept]
     reference = lowered.reference(X)
-    given, leads = reference.labels, DECISIONS[lowered.model.decision].leads(reference.scores)
+    given, leads = given_classes(lowered, X), DECISIONS[lowered.model.decision].leads(reference.scores)
     is_wrong = np.zeros(len(X), dtype=bool) if wanted is None else (given != wanted) & (wanted != NO_CLASS)
     is_right = np.ones(len(X), dtype=bool) if wanted is None else given == wanted
     wrong = _largest_first(np.flatnonzero(is_wrong), leads)[: min(WRONG, most // 2)]

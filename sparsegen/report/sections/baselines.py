@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from sparsegen.model.task import CLASSIFICATION
 from sparsegen.promised import Accuracy, between, percent
 from sparsegen.report.axis import place
 from sparsegen.report.baselines import Baseline, Contest, contest, run
@@ -37,10 +38,10 @@ class BaselineLine:
 
 
 def section(subject: Subject) -> Section | None:
-    """Return the table; ``None`` for a model without classes, or where nothing can be measured here."""
-    if not subject.has_classes or not subject.with_baselines or subject.main_cost is None:
+    """Return the table; ``None`` where it is not wanted, or where nothing can be measured here."""
+    if not subject.with_baselines or subject.main_cost is None:
         return None
-    of = contest(subject)
+    of = contest(subject) if subject.model.task == CLASSIFICATION else None
     if of is None:
         html = fill("no_baselines.html.j2", why=_why(subject))
         return Section("baselines", "What else the same flash would buy", html)
@@ -67,6 +68,10 @@ def section(subject: Subject) -> Section | None:
 
 def _why(subject: Subject) -> str:
     """Return why there are none."""
+    if subject.is_detector:
+        return "an SVC, a forest and a network learn from examples of anomalies, which this model was not trained on"
+    if not subject.has_classes:
+        return "an SVC, a forest and a network are trained here to give classes, and this model gives values"
     if not subject.tested.is_held_out:
         return "no row here is known to be held out, so nothing could be compared fairly"
     if subject.train_rows is None:

@@ -48,8 +48,8 @@ class ClassLine:
 
 
 def section(subject: Subject) -> Section | None:
-    """Return the section; ``None`` for a model without classes, or where no row has a class that it knows."""
-    if not subject.has_classes:
+    """Return the section; ``None`` for a model of another task, or where no row has a class that it knows."""
+    if not subject.has_classes or subject.is_detector:
         return None
     tested, answers = subject.tested, subject.answers
     found = answers.confusion(len(subject.classes))

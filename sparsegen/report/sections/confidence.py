@@ -71,8 +71,8 @@ class Histogram:
 
 
 def section(subject: Subject) -> Section | None:
-    """Return the section; ``None`` for a model without classes."""
-    if not subject.has_classes:
+    """Return the section; ``None`` for a model of another task."""
+    if not subject.has_classes or subject.is_detector:
         return None
     html = fill(
         "confidence.html.j2",

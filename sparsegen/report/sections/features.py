@@ -46,6 +46,7 @@ def section(subject: Subject) -> Section | None:
         repeats=REPEATS,
         unit=f"{found.unit:.3g}",
         has_classes=found.lost is not None,
+        gives_values=not subject.has_classes,
         map=None if size is None else png(levels(mean.reshape(size), 0.0, float(mean.max())), HEAT),
         most=f"{mean.max():.2f}",
         strongest=subject.feature_names[order[0]],

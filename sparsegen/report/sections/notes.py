@@ -22,10 +22,11 @@ HIDDEN = {"held_out", "ranges", "projected_ranges", "feature_names", "confusion"
 
 def section(subject: Subject) -> Section:
     """Return warnings on the data first, then what is proved of the C, and the model's card."""
+    hidden = HIDDEN | ({"accuracy", "test_rows"} if subject.is_detector else set())
     card = [
         (printable(str(key)).replace("_", " "), _cut(words(value)))
         for key, value in subject.model.card.items()
-        if key not in HIDDEN and value is not None
+        if key not in hidden and value is not None
     ]
     found = _leaks(subject)
     html = fill(
@@ -54,12 +55,13 @@ def _leaks(subject: Subject) -> tuple[str, ...] | None:
     """Return the leaks that the rows show; ``None`` where training rows and tested rows are not both known."""
     rows, train = subject.rows, subject.train
     if train is not None:
-        return leaks(train, rows)
+        return leaks(train, rows, has_classes=subject.has_classes)
     held = held_out(subject.model.card, rows.X)
-    if not subject.has_classes or held is None or not held.any() or held.all():
+    if held is None or not held.any() or held.all():
         return None
     kept_apart = bool(subject.model.card.get("test_groups"))
-    return leaks(_part(rows, ~held, kept_apart), _part(rows, held, kept_apart))
+    train, test = _part(rows, ~held, kept_apart), _part(rows, held, kept_apart)
+    return leaks(train, test, has_classes=subject.has_classes)
 
 
 def _part(rows: Dataset, chosen: NDArray[np.bool_], kept_apart: bool) -> Dataset:

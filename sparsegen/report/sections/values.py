@@ -37,13 +37,15 @@ def section(subject: Subject) -> Section | None:
     tested, found = subject.tested, subject.errors
     off = tested.scores[:, 0] - np.asarray(tested.y, dtype=np.float64)
     explained = None
-    if found.explained is not None:
-        explained = f"{at_least(100 * found.explained)} %" if found.explained > 0 else "nothing"
+    if found.r2 is not None:
+        explained = f"{at_least(100 * found.r2)} %" if found.r2 > 0 else "nothing"
     html = fill(
         "values.html.j2",
         which=tested.which,
-        root_mean_square=bound(found.root_mean_square),
-        mean_absolute=bound(found.mean_absolute),
+        root_mean_square=bound(found.rmse),
+        mean_absolute=bound(found.mae),
+        interval=found.in_words(may_be_known=not tested.is_held_out).removeprefix("mean error: "),
+        mean_alone=None if found.mean_mae is None else at_least(found.mean_mae),
         explained=explained,
         scatter=_scatter(tested),
         histogram=_residuals(off),

@@ -70,8 +70,8 @@ def section(subject: Subject) -> Section | None:
     html = fill(
         "vectors.html.j2",
         groups=groups,
-        by_class=bool((speaks_for >= 0).all()),
         are_images=images is not None,
+        speak_for_classes=bool((speaks_for >= 0).all()),
         is_projected=subject.model.transform.projection is not None,
         features=subject.feature_names,
         left_out=subject.model.n_vectors - len(order),

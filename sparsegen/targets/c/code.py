@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sparsegen.lowering.integer_program import IntegerProgram
 from sparsegen.lowering.lowered import Lowered
 from sparsegen.model import VOTES, Label
-from sparsegen.model.task import ANOMALY
+from sparsegen.model.task import ANOMALY, ANOMALY_CLASSES
 from sparsegen.targets.class_names import constants
 from sparsegen.targets.render import INT_MAX, render
 
@@ -123,7 +124,9 @@ class CCode:
             "n_outputs": n_outputs,
             "has_classes": lowered.model.has_classes,
             "is_detector": lowered.model.task == ANOMALY,
-            "is_binary": n_outputs == 1,  # and so is a regression: one score
+            "asks_range": lowered.model.task == ANOMALY and isinstance(lowered.program, IntegerProgram),
+            "anomaly": constants(ANOMALY_CLASSES, self.name.upper())[0],
+            "has_one_score": n_outputs == 1,  # two classes, or a regression
             "votes": lowered.model.decision == VOTES,
             "input_type": c_type(lowered.input_dtype),
             "score_type": c_type(lowered.score_dtype),

@@ -19,7 +19,7 @@ from sparsegen.errors import OptionError
 from sparsegen.lowering.lowered import Lowered
 from sparsegen.lowering.probabilities import FloatProbabilities
 from sparsegen.lowering.program import Program
-from sparsegen.model.task import CLASSIFICATION
+from sparsegen.model.task import ANOMALY, CLASSIFICATION, REGRESSION
 from sparsegen.targets import PORTABLE, TARGETS, Export, Target
 from sparsegen.targets.card import float_card_lines
 from sparsegen.targets.onnx.graph import Graph
@@ -38,7 +38,12 @@ from sparsegen.version import __version__
 OLDEST_OPSET = 9
 DEFAULT_OPSET = 17
 GRAPH_DOC = "A sparse kernel machine: a score per class, and the class of the largest; the first wins on ties."
+DETECTOR_DOC = (
+    "A sparse kernel machine that tells normal rows from anomalies: a score of each, one the other's negative, and the "
+    "class of the larger; a score of 0 is an anomaly."
+)
 VALUE_DOC = "A sparse kernel machine: a value for each row."
+DOCS = {CLASSIFICATION: GRAPH_DOC, ANOMALY: DETECTOR_DOC, REGRESSION: VALUE_DOC}
 
 
 @dataclass(frozen=True)
@@ -94,7 +99,7 @@ class Onnx(Target):
             if made.rejects_below is not None:
                 add_rejection(graph, made)
         card = dict(float_card_lines(lowered, program, graph.table_bytes))
-        doc = GRAPH_DOC if model.has_classes else VALUE_DOC
+        doc = DOCS[model.task]
         proto = graph.proto(name, doc, documentation(card), __version__)
         labels = "indices" if self.integer_labels else "classes"
         of_classes = {"classes": json.dumps(list(model.classes)), "labels": labels} if model.has_classes else {}

@@ -7,6 +7,7 @@ import numpy as np
 from sparsegen.lowering.probabilities import FloatProbabilities
 from sparsegen.model import VOTES, SparseModel
 from sparsegen.model.decision import pairs
+from sparsegen.model.task import ANOMALY
 from sparsegen.targets.onnx.graph import Graph
 
 SCORES = "scores"
@@ -27,6 +28,8 @@ def add_label(graph: Graph, model: SparseModel, *, integers: bool) -> None:
         graph.node("Gather", graph.labels("classes", model.classes), first, output="label", axis=0)
     is_text = isinstance(model.classes[0], str) and not is_index
     meaning = "index of the class among the metadata's classes" if integers else "the class"
+    if model.task == ANOMALY:
+        meaning += ": normal or anomaly" if not integers else ": 0 is an anomaly, 1 is normal"
     graph.output("label", np.dtype(np.object_ if is_text else np.int64), doc=meaning)
 
 
@@ -53,6 +56,8 @@ def declare_scores(graph: Graph, model: SparseModel) -> None:
     doc, width = "a score per class; the largest is the label's", len(model.classes)
     if model.decision == VOTES:
         doc, width = "a vote per pair of classes, for the first of them where positive", model.n_outputs
+    elif model.task == ANOMALY:
+        doc = "the score of an anomaly, and that of normal, its negative; the larger is the label's"
     graph.output(SCORES, np.dtype(np.float32), width, doc=doc)
 
 

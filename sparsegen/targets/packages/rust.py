@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from sparsegen.errors import OptionError
+from sparsegen.model.task import ANOMALY_CLASSES
 from sparsegen.targets import TARGETS
 from sparsegen.targets.c.package import Package, PackagedModel
 from sparsegen.targets.class_names import variants
@@ -51,7 +52,9 @@ class Rust(Package):
             f"src/{model.name}.c": model.source,
             f"src/{model.name}.h": model.header,
             "src/lib.rs": _library(model),
-            "examples/predict.rs": model.render("rust/predict.rs.j2", crate=crate),
+            "examples/predict.rs": model.render(
+                "rust/predict.rs.j2", crate=crate, rust_anomaly=variants(ANOMALY_CLASSES)[0]
+            ),
         }
 
 

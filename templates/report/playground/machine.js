@@ -4,6 +4,7 @@ const ARRAYS = {
     float32: Float32Array, int32: Int32Array, int16: Int16Array, int8: Int8Array, uint16: Uint16Array, uint8: Uint8Array,
 };
 const PAGE_BYTES = 65536;
+const ANOMALY = 0; /* the index of its class, in every detector */
 
 class Machine {
     static async start(data) {
@@ -42,25 +43,35 @@ class Machine {
 
     /* Puts raw features into memory in the type that the program reads, as Python's Lowered.inputs does. */
     read(raw) {
+        let fits = true; /* whether what is read is the nearest to every feature, and no end of what can be read */
         const { kind, fill, low, step, levels, least, most } = this.data.input;
         for (let j = 0; j < this.row.length; ++j) {
             const value = Number.isNaN(raw[j]) && fill && kind !== "float" ? fill[j] : raw[j];
             if (kind === "float") {
                 this.row[j] = value;
             } else if (kind === "grid") {
-                this.row[j] = clip(Math.floor((value - low[j]) / step[j] + 0.5), 0, levels);
+                const place = (value - low[j]) / step[j];
+                this.row[j] = clip(Math.floor(place + 0.5), 0, levels);
+                fits = fits && place >= -0.5 && place <= levels + 0.5;
             } else {
                 this.row[j] = clip(roundToEven(value), least, most);
+                fits = fits && this.row[j] === roundToEven(value);
             }
         }
+        return fits;
     }
 
-    /* Returns the class index, its label as the C has it, and all scores for raw features; of a regression, its value. */
+    /*
+     * Returns the class index, its label as the C has it, and all scores for raw features; of a regression, its value. A
+     * detector's row out of range is an anomaly, as its header says.
+     */
     predict(raw) {
-        this.read(raw);
+        const fits = this.read(raw);
         this.call("scores", this.row, this.scores);
-        const given = this.call(this.data.entry, this.row);
         const isValue = this.data.decision === "value";
+        const inRange = this.data.checksRange ? this.call("in_range", this.row) === 1 && (fits || !this.data.isDetector) : null;
+        const isBeyond = this.data.isDetector && inRange === false;
+        const given = isBeyond ? ANOMALY : this.call(this.data.entry, this.row);
         if (this.data.probability) {
             this.call("probabilities", this.row, this.shares);
         }
@@ -71,7 +82,7 @@ class Machine {
             probabilities: this.data.probability
                 ? Array.from(this.shares, (share) => share / this.data.probability.one)
                 : null,
-            inRange: this.data.checksRange ? this.call("in_range", this.row) === 1 : null,
+            inRange,
         };
     }
 

@@ -33,7 +33,9 @@ function results(machine, largest) {
         range.className = told.inRange === false ? "range is-out" : "range";
         range.textContent = told.inRange
             ? "In range: what the header promises holds."
-            : "Out of range: what the header promises does not hold.";
+            : data.isDetector
+              ? "Out of range: an anomaly, whatever its score."
+              : "Out of range: what the header promises does not hold.";
         const outside = data.low.filter((low, j) => raw[j] < low || raw[j] > data.high[j]).length;
         beyond.textContent =
             outside === 0 ? "" : `${outside} of ${data.names.length} features lie beyond every row of this page.`;
@@ -82,7 +84,10 @@ function results(machine, largest) {
 
 function what(data) {
     if (data.values !== null) {
-        return `The bar goes from ${shown(data.values[0])} to ${shown(data.values[1])}, as the values of the rows do.`;
+        return `The bar goes from ${shown(data.values[0])} to ${shown(data.values[1])}, as the values of the rows to choose do.`;
+    }
+    if (data.isDetector) {
+        return "Bars are the score of normal, and its negative for an anomaly: above 0 a row is normal.";
     }
     const shownFor = data.classes.length > MOST_BARS ? `the ${FIRST_BARS} classes with the largest` : "every class";
     if (data.probability) {

@@ -6,8 +6,12 @@
 int main(void)
 {
     static const float x[INTEGER_DETECTOR_FEATURES] = {1.841f, -0.692f, 0.115f};
-    const int index = integer_detector_predict(x);
+    int index = INTEGER_DETECTOR_CLASS_ANOMALY; /* unless it is in range, and predict says otherwise */
     const int failed = integer_detector_selftest();
+
+    if (integer_detector_in_range(x)) {
+        index = integer_detector_predict(x);
+    }
 
     printf("class %d, label %s, self-test %s\n", index, integer_detector_label(index), failed ? "FAILED" : "ok");
     return failed;

@@ -42,7 +42,7 @@ def share_out(made: FloatProbabilities, scores: np.ndarray, folder: Path, *flags
     """Return what the generated function makes of given scores: a program of one feature per score hands them on."""
     n = scores.shape[1]
     function = render(
-        "c/float_probabilities.c.j2", name="m", upper="M", is_binary=n == 1, n_classes=made.n_classes, n_outputs=n,
+        "c/float_probabilities.c.j2", name="m", upper="M", has_one_score=n == 1, n_classes=made.n_classes, n_outputs=n,
         probability_slope=made.slope, probability_offset=made.offset, probabilities_have_offset=made.offset != 0.0,
     ).decode()  # fmt: skip
     source = f"""
