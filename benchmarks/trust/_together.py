@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 from sparsegen.arrays import Array
 from sparsegen.kernels import KERNELS
 from sparsegen.lowering.integer_program import IntegerProgram
-from sparsegen.model import LARGEST, SparseModel, Transform
+from sparsegen.model import LARGEST, VALUE, VOTES, SparseModel, Transform
 from sparsegen.model.decision import DECISIONS
+from sparsegen.model.task import CLASSIFICATION, REGRESSION
 from sparsegen.targets import Export
 from sparsegen.targets.c.code import c_type
 
@@ -47,7 +48,7 @@ def make_integer_case(
 ) -> IntegerCase:
     """Return a model whose gammas are ``octaves`` apart, with coefficients of a size and vectors so far out.
 
-    Two classes decide by the largest score, whatever ``decision`` says.
+    Two classes decide by the largest score where ``decision`` asks for votes; a model of values has no classes.
 
     ``raw`` puts the features where whole numbers up to 255 make sense.
     """
@@ -65,10 +66,11 @@ def make_integer_case(
     gamma = 10.0 ** rng.uniform(-1.5, 0.5) / p
     scale = KERNELS[name].scale_parameter
     kernels = tuple(KERNELS[name].bind(**({} if scale is None else {scale: gamma * 2.0**a})) for a in octaves)
-    decision = LARGEST if n_classes == 2 else decision
+    decision = LARGEST if n_classes == 2 and decision == VOTES else decision
     coef = size * rng.normal(size=(DECISIONS[decision].n_outputs(n_classes), len(kernels), m))
     intercept = 0.3 * size * rng.normal(size=len(coef))
-    made = SparseModel(vectors, coef, intercept, kernels, transform, tuple(range(n_classes)), decision=decision)
+    task, classes = (REGRESSION, ()) if decision == VALUE else (CLASSIFICATION, tuple(range(n_classes)))
+    made = SparseModel(vectors, coef, intercept, kernels, transform, classes, task, decision=decision)
     return IntegerCase(made, rows)
 
 

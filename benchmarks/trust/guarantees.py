@@ -230,8 +230,8 @@ def as_inputs(attacked: Attacked, values: Array) -> NDArray[Any]:
 def read_header(export: Export) -> Printed:
     """Return what the header states; of a range that it leaves to ``in_range``, what that function checks."""
     text, program = export.files[f"{NAME}.h"].decode(), integer_program(export)
-    (bound,) = re.findall(r"score error: at most (\S+) for every input in range\n", text)
-    (margin,) = re.findall(rf"label: .* in range .*model's (?:{CLEAR}) ([^\s]+)", text)
+    (bound,) = re.findall(r"(?:score|value) error: at most (\S+) for every input in range[,\n]", text)
+    (margin,) = re.findall(rf"label: .* in range .*model's (?:{CLEAR}) ([^\s]+)", text) or ["inf"]  # values have none
     ((lowest, highest),) = re.findall(r"scores stay within (-?\d+) and (-?\d+)\n", text)
     (unit,) = re.findall(rf"#define {NAME.upper()}_UNIT (\S+)f\n", text)
     own = re.findall(r"\* Each is within (\S+) of what the model's calibration gives", text)
@@ -255,7 +255,7 @@ def integer_probabilities(export: Export) -> IntegerProbabilities | None:
 def calibrated(case: IntegerCase, rng: np.random.Generator) -> SparseModel:
     """Return the model with probabilities of a slope that suits its scores, or one that is far too large or small."""
     if case.model.decision != LARGEST:
-        return case.model  # votes have no probabilities
+        return case.model  # votes and values have no probabilities
     typical = max(float(np.abs(case.model.scores(case.rows)).mean()), 1e-200)
     slope = 10.0 ** rng.uniform(-1.0, 2.0) * float(rng.choice([1.0, 1.0, 1.0, 1e-6, 1e6])) / typical
     if case.model.n_outputs > 1:

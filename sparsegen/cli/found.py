@@ -104,6 +104,8 @@ def _facts(found: Found) -> Iterable[tuple[str, object]]:
     if front.metric != "accuracy":
         score = percent(winner.test_score) if share else bound(winner.test_score)
         yield f"{front.metric} of the test", f"{score}, in {pick.dtype}"
+    if found.tested > 1:
+        yield "tests", f"{found.tested} candidates so far; the test of one that was chosen by its test is too good"
     yield "inside", f"{front.metric} {inside} in cross-validation on the other rows, which chose this candidate"
     yield from _budget_facts(cost, front.budget)
     yield "model", f"{pick.n_vectors} vectors; {model_words(pick)}"
@@ -118,7 +120,8 @@ def _budget_facts(cost: Cost, budget: Budget) -> Iterable[tuple[str, str]]:
     yield "RAM", f"{_of(cost.ram_with_input, budget.ram, 'bytes')}, with its input"
     if cost.worst_milliseconds is not None and cost.profile is not None:
         limit = "" if budget.milliseconds is None else f" of {budget.milliseconds:g} ms"
-        kind = "estimated on the slow side" if cost.is_estimate else "counted"
+        slow = "estimated on the slow side, if memory answers without wait states"
+        kind = slow if cost.is_estimate else "counted"
         clock = f"{cost.profile.clock_hz / 1e6:g} MHz"
         yield "time", f"{bound(cost.worst_milliseconds)}{limit or ' ms'}: the slowest measured row at {clock}, {kind}"
     yield "measured", f"{cost.device}: {cost.made_by}"
@@ -141,6 +144,7 @@ def _document(found: Found) -> dict[str, Any]:
         "input": found.pick.reads,
         **judged_document(winner.judged),
         "test_score": winner.test_score,
+        "candidates_tested": found.tested,
         "real_valued_accuracy": winner.report.accuracy,
         "cost": cost_document(winner.cost),
         "tried": dict(found.tried),

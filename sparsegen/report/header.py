@@ -118,7 +118,9 @@ def _time(cost: Cost) -> Key:
             "Time",
             number,
             unit,
-            f"{clock}, estimated on the slow side" if cost.is_estimate else f"{clock}, exact to the cycle",
+            f"{clock}, estimated on the slow side, if memory answers without wait states"
+            if cost.is_estimate
+            else f"{clock}, exact to the cycle",
         )
     if cost.measurement.instructions is not None:
         return Key("Work", f"{cost.measurement.instructions:,.0f}", "instructions", "mean of a prediction")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
@@ -10,10 +10,11 @@ from sparsegen.arrays import Array
 from sparsegen.budget.plan import Plan
 from sparsegen.errors import DataError
 from sparsegen.kernels import KERNELS
-from sparsegen.lowering.formats import Format
+from sparsegen.lowering.formats import FORMATS, INPUT_KINDS, Format
+from sparsegen.methods import METHODS
 from sparsegen.methods.shared.estimator import SparseClassifier, scale_gamma
 from sparsegen.methods.slmc import default_penalty
-from sparsegen.training.train import make_estimator
+from sparsegen.training.train import SCALERS, make_estimator
 
 LARGEST = 1e9
 """A number of a candidate beyond this is none that was ever tried."""
@@ -70,6 +71,9 @@ class Candidate:
         for one in fields(cls):
             if not _is_a(document[one.name], str(one.type)):
                 raise DataError(f"the {one.name} of a candidate of the study is not what it must be")
+        for name, known in _known().items():
+            if document[name] not in known:
+                raise DataError(f"the {name} of a candidate of the study is none that this version knows")
         return cls(**document)
 
     def as_json(self) -> dict[str, Any]:
@@ -128,6 +132,18 @@ def parameters_of(candidate: Candidate) -> Mapping[str, Any]:
     values = candidate.as_json().items()
     told = {name: value for name, value in values if name not in told_elsewhere and value not in (None, False)}
     return {RELATIVE.get(name, name): value for name, value in told.items()}
+
+
+def _known() -> Mapping[str, Collection[object]]:
+    """Return what the names of a candidate may be: they are printed, and choose what is run."""
+    return {
+        "method": METHODS,
+        "kernel": KERNELS,
+        "dtype": FORMATS,
+        "reads": INPUT_KINDS,
+        "scale": SCALERS,
+        "class_weight": (None, "balanced"),
+    }
 
 
 def _rounded(value: float) -> float:

@@ -47,6 +47,8 @@ class Found:
     """What the search has taken in all its runs, up to the last candidate."""
     why: str
     """Why it ended."""
+    tested: int
+    """How many candidates of the study the test rows have judged by now."""
 
     @property
     def pick(self) -> Point:
@@ -112,6 +114,7 @@ def find_best(
     within = _within(budget or Budget(), part)
     problem = Problem.of(train_set, metric, seed)
     space = Space.of(problem, methods=methods, kernels=kernels, dtypes=dtypes, inputs=inputs)
+    _require_measurable(device, part, within)
     DEVICES[device].require()
     make = cost_model or (lambda name, rows, profile: CostModel(name, rows.X, rows.y, profile=profile))
     costs = Costs(make(device, train_set, part), problem.X.shape[1], problem.n_outputs, within)
@@ -153,7 +156,9 @@ def find_best(
         front.point(pick)
         winner = finals.first_that_fits([record for record in finished if record.number == pick])
     tried = {state: sum(record.state == state for record in records) for state in (FINISHED, STOPPED, FAILED)}
-    return Found(with_point(front, _measured(winner, metric)), winner, tried, lasted(records), why)
+    with quietly():
+        tested = kept.note_test(winner.record.number)
+    return Found(with_point(front, _measured(winner, metric)), winner, tried, lasted(records), why, tested)
 
 
 def best_first(records: Iterable[Record], metric: Metric) -> list[Record]:
@@ -170,6 +175,17 @@ def _limits(seconds: float | None, trials: int | None) -> Limits:
     if trials is not None and trials < 1:
         raise OptionError(f"a search needs a trial at least, but it is given {trials}")
     return Limits(seconds, trials)
+
+
+def _require_measurable(device: str, part: Profile | None, budget: Budget) -> None:
+    """Raise an error where a device does not tell what the budget limits: what is not known keeps no limit."""
+    if DEVICES[device].runs != "c":
+        raise OptionError(f"device {device} runs no C, and a search is for C; choose a microcontroller")
+    if part is None and (budget.ram is not None or budget.milliseconds is not None):
+        raise OptionError(
+            f"device {device} is a computer, which does not tell the RAM and the time of a prediction, so no limit on "
+            "them can be kept; choose a microcontroller, or limit the flash only"
+        )
 
 
 def _within(budget: Budget, part: Profile | None) -> Budget:

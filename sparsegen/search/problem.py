@@ -44,7 +44,7 @@ class Problem:
             raise DataError(f"a search compares candidates by cross-validation, which needs {reason}")
         X, y, groups = train_set.X, train_set.y, train_set.groups
         most = SEARCH.rows * HELD_OUT_SHARE // (HELD_OUT_SHARE - 1) if SEARCH.rows is not None else len(X)
-        kept = np.sort(sample(y, most, seed))
+        kept = _with_rare_classes(sample(y, most, seed), y, groups)
         X, y, groups = X[kept], y[kept], None if groups is None else groups[kept]
         folds = make_splits(X, y, groups, seed)
         folds = folds if len(X) <= MAX_CROSS_VALIDATED else folds[:1]
@@ -78,6 +78,16 @@ class Problem:
         low, high = self.X.min(), self.X.max()
         raw = [name for name in ("raw-uint8", "raw-int16") if _holds(name, low, high)]
         return (*raw[:1], "f32")
+
+
+def _with_rare_classes(kept: Places, y: NDArray[Any], groups: NDArray[np.int64] | None) -> Places:
+    """Return the places of a sample, in order, with two rows of every class, from two groups where rows have groups."""
+    for label in np.unique(y):
+        own = np.flatnonzero(y == label)
+        if np.isin(kept, own).sum() < 2:
+            firsts = np.arange(len(own)) if groups is None else np.unique(groups[own], return_index=True)[1]
+            kept = np.union1d(kept, own[firsts[:2]])
+    return np.sort(kept)
 
 
 def _holds(name: str, low: float, high: float) -> bool:

@@ -11,6 +11,8 @@ from sparsegen.model.card import is_finite_number
 from sparsegen.search.candidate import Candidate, parameters_of
 from sparsegen.search.front import Point
 
+LARGEST = 1e15
+"""No score, cost or time of a search is beyond this."""
 FINISHED, STOPPED, FAILED = "finished", "stopped", "failed"
 """All folds done; stopped after the first look, or too large to train; broke down."""
 
@@ -95,8 +97,9 @@ class Record:
             raise DataError(f"trial {number} of the study lacks {str(error)[:40]}") from None
         right = (
             known["state"] in (FINISHED, STOPPED, FAILED)
-            and all(type(known[name]) is int and known[name] >= 0 for name in COUNTS)
-            and all(known[name] is None or is_finite_number(known[name]) for name in NUMBERS)
+            and all(type(known[name]) is int and 0 <= known[name] <= LARGEST for name in COUNTS)
+            and all(known[name] is None or _is_number(known[name]) for name in NUMBERS)
+            and all(known[name] is not None and known[name] >= 0 for name in DURATIONS)
             and all(isinstance(known[name], str | None) for name in TEXTS)
         )
         finished = known["state"] == FINISHED
@@ -108,6 +111,11 @@ class Record:
         return cls(draws, distributions, candidate, number=number, **known)
 
 
+def _is_number(value: object) -> bool:
+    return is_finite_number(value) and abs(float(value)) <= LARGEST  # type: ignore[arg-type]
+
+
 COUNTS = ("flash", "ram")
-NUMBERS = ("instructions", "milliseconds", "score", "quick_score", "seconds", "elapsed")
+DURATIONS = ("seconds", "elapsed")
+NUMBERS = ("instructions", "milliseconds", "score", "quick_score", *DURATIONS)
 TEXTS = ("reason", "run")

@@ -18,9 +18,9 @@ from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
-from sparsegen.errors import DataError, OptionError, ToolError
+from sparsegen.errors import DataError, OptionError, SparsegenError, ToolError
 from sparsegen.files import write_atomic
 from sparsegen.files.places import require_regular
 from sparsegen.search.metrics import Metric
@@ -30,8 +30,9 @@ if TYPE_CHECKING:
     import optuna
 
 NAME = "sparsegen"
-ABOUT, OWNER = "sparsegen", "sparsegen owner"
-"""User attributes of the study: what it is a search of, and which run of the command began last."""
+ABOUT, OWNER, TESTED = "sparsegen", "sparsegen owner", "sparsegen tested"
+"""User attributes of the study: what it is a search of, which run of the command began last, and which candidates the
+test rows have judged."""
 SQLITE_HEADER = b"SQLite format 3\0"
 SECONDS_TO_WAIT = 60
 """For others that write to the same file."""
@@ -79,6 +80,16 @@ class Study:
         """State that a run begins."""
         _guarded(self._place, lambda: self._study.set_user_attr(OWNER, run))
 
+    def note_test(self, number: int) -> int:
+        """State that the test rows have judged a candidate; return how many different ones they have by now."""
+        known = _guarded(self._place, lambda: self._study.user_attrs.get(TESTED, []))
+        if not isinstance(known, list) or not all(type(one) is int for one in known):
+            raise DataError(f"{self._place} does not say what was tested, or is damaged; name another place")
+        if number not in known:
+            known = [*known, number]
+            _guarded(self._place, lambda: self._study.set_user_attr(TESTED, known))
+        return len(set(known))
+
 
 def require_optuna() -> None:
     """Raise an error that says what to install where Optuna is missing."""
@@ -124,12 +135,7 @@ def open_study(
         study = optuna.create_study(study_name=name, directions=directions)
         return Study(study, metric, n_features, "memory")
     url = str(place)
-    try:
-        shown = masked(url)
-    except ValueError:  # it is not repeated: what is wrong with it may be the password
-        raise OptionError(
-            "the URL of the study is no valid one; write it as postgresql://name:password@host/database"
-        ) from None
+    shown = masked(url)
     if "://" not in url:
         path = Path(place)
         shown = str(path)
@@ -137,7 +143,7 @@ def open_study(
             raise OptionError(f"there is no study {shown}; search before you pick, or name the study")
         _require_file(path)
         url = _sqlite_url(path)
-    elif urlsplit(url).scheme.partition("+")[0] not in RELATIONAL:
+    elif _split(url).scheme.partition("+")[0] not in RELATIONAL:
         raise OptionError(
             f"the study {shown} is of a kind that is not kept in tables; name a file, or a database such as "
             "postgresql://host/name"
@@ -161,11 +167,18 @@ def open_study(
 
 def masked(url: str) -> str:
     """Return a URL without what may be secret: the password, and whatever follows a question mark."""
-    parts = urlsplit(url)
+    parts = _split(url)
     if not parts.scheme:
         return url
     host = parts.netloc.rpartition("@")[2]
     return f"{parts.scheme}://{host}{parts.path}"
+
+
+def _split(url: str) -> SplitResult:
+    try:
+        return urlsplit(url)
+    except ValueError:  # a bracket that is not closed, for one; what follows it may be secret
+        raise OptionError("the place of the study is no file and no URL; write it as postgresql://host/name") from None
 
 
 def _digest(about: Mapping[str, Any]) -> str:
@@ -223,9 +236,6 @@ def _require_same(stored: object, about: Mapping[str, Any], shown: str) -> None:
 
 def _guarded(shown: str, work: Any) -> Any:
     """Return what a storage gives; whatever goes wrong in it becomes one sentence, without what the URL hides."""
-    from optuna.exceptions import OptunaError
-    from sqlalchemy.exc import SQLAlchemyError
-
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # that names of metrics are experimental, and SQLAlchemy's of a URL
@@ -233,7 +243,9 @@ def _guarded(shown: str, work: Any) -> Any:
     except ImportError as error:
         driver = error.name or "of its kind of database"
         raise OptionError(f"the study {shown} needs a driver that is not installed: {driver}") from None
-    except (OptunaError, SQLAlchemyError, RuntimeError, ValueError, TypeError, KeyError, AssertionError) as error:
+    except SparsegenError:
+        raise
+    except Exception as error:  # Optuna and SQLAlchemy raise a dozen types on what anybody may have put into a database
         kind = type(getattr(error, "orig", None) or error).__name__
         raise DataError(
             f"the study {shown} cannot be used ({kind}): it is damaged, of another version of Optuna, or out of reach; "

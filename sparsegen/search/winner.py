@@ -42,7 +42,7 @@ class Winner:
     report: TrainingReport
     """How training went; what is tested is the real-valued model."""
     cost: Cost
-    """Measured on the device."""
+    """Measured on the device, over rows of the search."""
     judged: Judged
     """How the model labels the test rows in its own number format."""
     test_score: float
@@ -86,8 +86,11 @@ class Finals:
                     notes.append(f"candidate {record.number} could not be finished: {error}")
                     break
                 short = over_budget(winner.cost, self.costs.budget)
-                if short is None:
+                if short is None and winner.cost.problem is None:
                     return replace(winner, notes=tuple(notes))
+                if short is None:  # what is not known keeps no limit
+                    notes.append(f"candidate {record.number}: {winner.cost.problem}")
+                    break
                 vectors = f"{candidate.n_vectors} vectors"
                 notes.append(f"candidate {record.number} with {vectors} {short}, so it was made smaller")
                 candidate = self._shrunk(candidate, winner.cost)
@@ -113,7 +116,8 @@ class Finals:
         tested = model if not report.is_final else replace(report.tested, card={**report.tested.card, "export": told})
         report = replace(report, model=model, tested=tested)
         exports = Exports(model, "c", "model", candidate.format)
-        (cost,) = bench_exports(exports, tests.X, [self.device], profile=self.profile, budget=self.costs.budget)
+        # What fits is chosen here, so the test rows have no say in it.
+        (cost,) = bench_exports(exports, rows.X, [self.device], profile=self.profile, budget=self.costs.budget)
         lowered = lower(tested, candidate.format) if report.is_final else exports.lowered
         score = score_of(tested, candidate, self.problem.classes, tests, self.problem.metric)
         judged = lowered.test(tests.X, tests.y)

@@ -48,7 +48,13 @@ def every_instruction(device: EmulatedDevice, machine: EmulatedProcessor) -> lis
     executed: list[tuple[int, Instruction, int]] = []
     block: dict[int, tuple[Instruction, int]] = {}
 
+    def add_skipped(address):
+        while executed and executed[-1][0] + executed[-1][2] in block and _skipped(executed, address, block):
+            after = executed[-1][0] + executed[-1][2]
+            executed.append((after, *block[after]))
+
     def entered(uc, address, size, _):
+        add_skipped(address)  # at the end of the block before
         code, at = bytes(uc.mem_read(address, size)), 0
         block.clear()
         for instruction in device.processor.instructions(code):
@@ -57,9 +63,7 @@ def every_instruction(device: EmulatedDevice, machine: EmulatedProcessor) -> lis
             at += length
 
     def on_instruction(uc, address, size, _):
-        while executed and executed[-1][0] + executed[-1][2] in block and _skipped(executed, address, block):
-            after = executed[-1][0] + executed[-1][2]
-            executed.append((after, *block[after]))
+        add_skipped(address)
         executed.append((address, *block[address]))
 
     machine._uc.hook_add(UC_HOOK_BLOCK, entered)

@@ -98,11 +98,18 @@ def damage(place, sql):
         "UPDATE trial_user_attributes SET value_json = '{\"method\": 1}' WHERE key = 'candidate'",
         "UPDATE trial_user_attributes SET value_json = '-1' WHERE key = 'flash'",
         "UPDATE trial_user_attributes SET value_json = '\"x\"' WHERE key = 'score'",
+        "UPDATE trial_user_attributes SET value_json = '1e308' WHERE key = 'score'",
+        "UPDATE trial_user_attributes SET value_json = '1e308' WHERE key = 'elapsed'",
+        "UPDATE trial_user_attributes SET value_json = '-1.0' WHERE key = 'seconds'",
+        "UPDATE trial_user_attributes SET value_json = '1' || printf('%0400d', 0) WHERE key = 'flash'",
+        "UPDATE trial_user_attributes SET value_json = replace(value_json, 'rbf', 'evil') WHERE key = 'candidate'",
+        "UPDATE trial_user_attributes SET value_json = replace(value_json, 'slmc', 'evil') WHERE key = 'candidate'",
         "UPDATE trial_user_attributes SET value_json = 'null' WHERE key = 'score'",
         "UPDATE trial_user_attributes SET value_json = '{' WHERE key = 'score'",
         "UPDATE trial_user_attributes SET value_json = '\"lost\"' WHERE key = 'state'",
         "DELETE FROM trial_user_attributes WHERE key = 'reason'",
         "UPDATE study_user_attributes SET value_json = '[]' WHERE key = 'sparsegen'",
+        "UPDATE trials SET state = 'LOST'",
         "DROP TABLE trial_user_attributes",
     ],
 )
@@ -157,6 +164,20 @@ def test_secrets_of_a_url_are_never_told():
             opened(place)
         assert "s3cret" not in str(told.value)
         assert told.value.__cause__ is None
+
+
+def test_a_url_that_is_none_is_told():
+    with pytest.raises(OptionError, match="no file and no URL"):
+        opened("postgresql://ann:s3cret@[host/name")
+
+
+@pytest.mark.parametrize("tested", ["7", '["x"]', "[true]"])
+def test_what_was_tested_is_checked(tested, tmp_path):
+    study = opened(tmp_path / "s.db")
+    assert [study.note_test(number) for number in (3, 3, 5)] == [1, 1, 2]
+    damage(tmp_path / "s.db", f"UPDATE study_user_attributes SET value_json = '{tested}' WHERE key LIKE '%tested'")  # noqa: S608
+    with pytest.raises(DataError, match="does not say what was tested"):
+        opened(tmp_path / "s.db").note_test(1)
 
 
 @pytest.mark.parametrize("url", ["redis://localhost/0", "http://localhost", "journal://x", "file:///x"])

@@ -1,8 +1,9 @@
 """Cortex-M7: Arm publishes no table of cycles, so these are bounds.
 
 Fast: two instructions in every cycle. Slow: one at a time, in order, and each waits for the whole latency of what the
-one before it computes. Latencies of loads (3), floating-point sums and products (3), multiply and add (6) and divisions
-(up to 16), and the 8 cycles of a wrongly predicted branch, are taken generously from what others have measured.
+one before it computes; what is used later than that is taken to be ready. Latencies of loads (3), floating-point sums
+and products (3), multiply and add (6) and divisions (up to 16), and the 8 cycles of a wrongly predicted branch, are
+taken generously from what others have measured.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ TIMINGS.register("cortex-m7")(
     Timing(
         "cortex-m7",
         "bounds on the cycles of each instruction, since Arm publishes none: "
-        "one at a time with every wait, or two at a time",
+        "one at a time with the waits between neighbours, or two at a time",
         cycles={
             **dict.fromkeys(kinds.KINDS, PAIRED),
             **dict.fromkeys(MULTIPLES, (0.5, 1.0)),

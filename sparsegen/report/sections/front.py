@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sparsegen.data.checks import printable
-from sparsegen.promised import percent
+from sparsegen.promised import bound, percent
 from sparsegen.report.figures import DASH, milliseconds, plural, whole
 from sparsegen.report.html import fill, text_of
 from sparsegen.report.section import Section
@@ -213,7 +213,7 @@ def _time_name(found: Front) -> str:
 
 
 def _score(found: Front, point: Point) -> str:
-    return percent(point.score) if found.metric in SHARES else f"{point.score:.4g}"
+    return percent(point.score) if found.metric in SHARES else bound(point.score)
 
 
 def _time(point: Point) -> str:

@@ -9,7 +9,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from concurrent.futures import Future
-from urllib.parse import urlsplit
 
 from sparsegen.errors import OptionError, nearest
 from sparsegen.registry import Registry
@@ -46,7 +45,7 @@ def start(problem: Problem, jobs: int, url: str | None) -> Engine:
         raise OptionError(f"the number of jobs must be at least 1, but it is {jobs}")
     if url is None:
         return ENGINES[HERE if jobs == 1 else PROCESSES](problem, jobs, "")
-    scheme = urlsplit(url).scheme
+    scheme = url.partition("://")[0].lower()
     if "://" not in url or scheme not in ENGINES or scheme in (HERE, PROCESSES):
         known = [name for name in ENGINES if name not in (HERE, PROCESSES)]
         kind = f"{scheme!r} is no engine{nearest(scheme, known)}" if "://" in url else "an engine is a URL"
