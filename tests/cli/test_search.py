@@ -66,10 +66,7 @@ def test_a_search_writes_a_model_and_says_what_it_is_worth(rows, run: Run):
         (["--device", "cortex-m0plus", "--time", "soon"], "'soon' is no length of time"),
         (["--device", "cortex-m0plus", "--methods", ","], "--methods names nothing"),
         (["--device", "cortex-m0plus", "--study", "redis://u:pw@h/0"], "redis://h/0 is of a kind"),
-        (
-            ["--device", "cortex-m0plus", "--study", "postgresql://u:pw@[h/0"],
-            "the place of the study is no file and no URL",
-        ),
+        (["--device", "cortex-m0plus", "--study", "postgresql://u:pw@[h/0"], "is no file and no URL"),
         (["--device", "cortex-m0plus", "--engine", "dask://u:pw@h:1"], "its host and its port"),
         (["--device", "cortex-m0plus", "--engine", "http://u:pw@h:1"], "'http' is no engine"),
         (["--device", "cortex-m0plus", "--engine", "u:pw@h:1"], "an engine is a URL"),
