@@ -223,7 +223,7 @@ def test_final_trains_on_all_rows_after_the_test():
         ({"device": "cortex-m9"}, "there is no device"),
         ({"device": "onnx-reference"}, "runs no C"),
         ({"device": "host"}, "no limit on them can be kept"),
-        ({"engine": "dask://[x"}, "no address of a Dask scheduler"),
+        ({"engine": "dask://[x"}, "its host and its port"),
     ],
 )
 def test_wrong_options_are_told_in_a_sentence(wrong, told):

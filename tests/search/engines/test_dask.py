@@ -159,15 +159,8 @@ def test_an_address_without_a_scheduler_is_an_error(problem: Problem, monkeypatc
 @pytest.mark.parametrize(
     "address",
     [
-        "",
-        "localhost",
-        "localhost:port",
-        "localhost:0",
-        "localhost:65536",
-        "[x",
-        "localhost:8786/s3cret",
-        "ann:s3cret@localhost:1",
-        "tcp://h:1",
+        *("", "localhost", "localhost:port", "localhost:0", "localhost:65536", "[x"),
+        *("localhost:8786/s3cret", "ann:s3cret@localhost:1", "tcp://h:1"),
     ],
 )
 def test_an_address_that_is_none_is_an_error(address: str, problem: Problem) -> None:
