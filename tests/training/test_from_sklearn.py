@@ -15,6 +15,7 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import (
+    BayesianRidge,
     LinearRegression,
     LogisticRegression,
     Perceptron,
@@ -407,7 +408,8 @@ def test_card_is_plain_json_and_the_model_survives_its_file() -> None:
         (make_pipeline(StandardScaler(), SVC().fit(*data())), "StandardScaler is not fitted"),
         (None, "NoneType cannot be converted"),
         ("model.pkl", "str cannot be converted"),
-        (LinearRegression(), "LinearRegression cannot be converted"),
+        (LinearRegression(), "LinearRegression is not fitted"),
+        (BayesianRidge(), "BayesianRidge cannot be converted"),
         (RandomForestClassifier(), "RandomForestClassifier cannot be converted"),
     ],
 )
