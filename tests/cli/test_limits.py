@@ -71,7 +71,7 @@ def test_cycles_of_an_avr_part_are_exact(run, folder):
     ("limit", "most", "told"),
     [
         ("--max-flash", "100", "bytes of flash, and the budget is 100; use fewer"),
-        ("--max-ram", "20", "bytes of RAM, and the budget is 20; use fewer"),
+        ("--max-ram", "8", "bytes of RAM, and the budget is 8; use fewer"),
         (
             "--max-ms",
             "1us",
