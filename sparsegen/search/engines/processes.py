@@ -58,8 +58,8 @@ class Processes(Engine):
             pool = self._pool
         try:
             attempt = pool.submit(_run, task)
-        except (BrokenProcessPool, RuntimeError) as error:
-            self._again(pool, task, wanted, tried, error)
+        except RuntimeError:  # a BrokenProcessPool is one
+            self._again(pool, task, wanted, tried)
             return
         attempt.add_done_callback(lambda done: self._settle(pool, task, wanted, tried, done))
 
@@ -71,15 +71,15 @@ class Processes(Engine):
             return
         error = done.exception()
         if isinstance(error, BrokenProcessPool):
-            self._again(pool, task, wanted, tried, error)
+            # In a thread of its own: this one may be the pool's, which tells of its death with the lock held that
+            # ending the pool takes (as of Python 3.12).
+            threading.Thread(target=self._again, args=(pool, task, wanted, tried), daemon=True).start()
         elif error is not None:
             wanted.set_exception(error)
         else:
             wanted.set_result(done.result())
 
-    def _again(
-        self, broken: ProcessPoolExecutor, task: Task, wanted: Future[Outcome], tried: int, error: BaseException
-    ) -> None:
+    def _again(self, broken: ProcessPoolExecutor, task: Task, wanted: Future[Outcome], tried: int) -> None:
         """Run a task in fresh workers; one death takes all tasks of a pool along, so each has several tries."""
         if self._closed:
             wanted.cancel()
@@ -92,11 +92,14 @@ class Processes(Engine):
                 )
             )
             return
-        with self._lock:
-            if self._pool is broken:
-                _end(broken)
-                self._pool = self._new_pool()
-        self._try(task, wanted, tried + 1)
+        try:
+            with self._lock:
+                if self._pool is broken:
+                    _end(broken)
+                    self._pool = self._new_pool()
+            self._try(task, wanted, tried + 1)
+        except OSError as error:
+            wanted.set_exception(ToolError(f"no worker process can be started ({error.strerror}); use fewer jobs"))
 
     def _new_pool(self) -> ProcessPoolExecutor:
         before = {name: os.environ.get(name) for name in THREAD_SETTINGS}
