@@ -25,7 +25,7 @@ from sparsegen.arrays import Array
 from sparsegen.errors import OptionError
 from sparsegen.kernels import BoundKernel
 from sparsegen.methods import METHODS
-from sparsegen.methods.shared.count import DEFAULT_VECTORS, check_n_vectors
+from sparsegen.methods.shared.count import given_or_asked
 from sparsegen.methods.shared.detector import SparseDetector
 from sparsegen.methods.shared.one_class_objective import OneClassObjective
 from sparsegen.methods.shared.parameters import (
@@ -84,7 +84,7 @@ class SLMOneClass(SparseDetector):
                 f"kernel {kernel.name!r} does not give 1 for a row and itself, which a one-class machine needs; "
                 "choose one that falls with the distance, such as rbf"
             )
-        m = self._count_vectors(len(X))
+        m = given_or_asked(self.n_vectors, self.init, len(X))
         moving = np.arange(len(X))
         if self.optimize == "vectors" and len(X) > max(MOVING_ROWS, m):
             moving = np.sort(rng.choice(len(X), max(MOVING_ROWS, m), replace=False))
@@ -107,14 +107,3 @@ class SLMOneClass(SparseDetector):
         """Return what a row costs outside: 1 / (nu n), or in proportion to the weights."""
         shares = np.full(n, 1.0 / n) if weights is None else weights.loss / weights.loss.sum()
         return np.asarray(shares / self.nu)
-
-    def _count_vectors(self, n: int) -> int:
-        if not isinstance(self.init, str):
-            given = len(np.atleast_1d(self.init))
-            if self.n_vectors not in (None, given):
-                raise OptionError(f"init holds {given} vectors; leave n_vectors out")
-            return given
-        if self.n_vectors is None:
-            return min(n, DEFAULT_VECTORS)
-        check_n_vectors(self.n_vectors, n)
-        return int(self.n_vectors)

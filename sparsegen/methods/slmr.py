@@ -28,7 +28,7 @@ from sparsegen.arrays import Array
 from sparsegen.errors import OptionError
 from sparsegen.kernels import BoundKernel
 from sparsegen.methods import METHODS
-from sparsegen.methods.shared.count import asked_or_default
+from sparsegen.methods.shared.count import given_or_asked
 from sparsegen.methods.shared.feature_map import map_rows
 from sparsegen.methods.shared.parameters import (
     BLOCK_ROWS,
@@ -124,7 +124,7 @@ class SLMRegressor(SparseRegressor):
     ) -> Expansion:
         if self.feature_scales and self.projection is not None:
             raise OptionError("feature_scales and projection exclude each other; a projection scales features itself")
-        m = self._count_vectors(len(y))
+        m = given_or_asked(self.n_vectors, self.init, len(y))
         stochastic = self.optimize == "vectors" and (
             self.solver == "stochastic" or (self.solver == "auto" and len(X) * m > EXACT_WORK)
         )
@@ -160,14 +160,6 @@ class SLMRegressor(SparseRegressor):
         best = min(found, key=lambda expansion: float(expansion.facts["objective"]))
         best.facts["solver"] = "stochastic" if stochastic else "exact"
         return replace(best, offset=offset)
-
-    def _count_vectors(self, n: int) -> int:
-        if isinstance(self.init, str):
-            return asked_or_default(self.n_vectors, np.empty((n, 1)))
-        given = len(np.atleast_1d(self.init))
-        if self.n_vectors not in (None, given):
-            raise OptionError(f"init holds {given} vectors; leave n_vectors out")
-        return given
 
 
 def slice_signs(y: Array) -> NDArray[np.float64]:

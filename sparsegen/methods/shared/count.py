@@ -52,6 +52,16 @@ def asked_or_default(n_vectors: int | None, Y: Array) -> int:
     return int(n_vectors)
 
 
+def given_or_asked(n_vectors: int | None, init: str | ArrayLike, n: int) -> int:
+    """Return how many vectors ``init`` holds, or how many were asked for to train on n rows without classes."""
+    if isinstance(init, str):
+        return asked_or_default(n_vectors, np.empty((n, 1)))
+    given = len(np.atleast_1d(init))
+    if n_vectors not in (None, given):
+        raise OptionError(f"init holds {given} vectors; leave n_vectors out")
+    return given
+
+
 def check_n_vectors(n_vectors: int, n: int) -> None:
     """Raise an error if more vectors are asked for than there are rows."""
     if n_vectors > n:
